@@ -1,0 +1,37 @@
+#include "bitpool/base/task_pool.h"
+
+#include <cblas.h>
+#include <oneapi/tbb/info.h>
+#include <oneapi/tbb/parallel_for.h>
+#include <oneapi/tbb/task_arena.h>
+
+namespace bitpool {
+
+struct TaskPool::Arena {
+  explicit Arena(int threads) : arena(threads) {}
+  tbb::task_arena arena;
+};
+
+TaskPool::TaskPool(int threads)
+    : threads_(threads > 0 ? threads : tbb::info::default_concurrency()),
+      arena_(std::make_unique<Arena>(threads_)) {
+  static std::once_flag once;
+  std::call_once(once, [] { openblas_set_num_threads(1); });
+}
+
+TaskPool::~TaskPool() = default;
+
+void TaskPool::RunChunks(size_t chunks, void (*run)(void*, size_t) noexcept, void* state) {
+  if (threads_ == 1 || chunks <= 1) {
+    for (size_t chunk = 0; chunk < chunks; ++chunk) run(state, chunk);
+    return;
+  }
+  arena_->arena.execute([&] {
+    // Isolated: a thread that waits for a nested loop must not pick up a piece of the outer one,
+    // whose buffers it holds.
+    tbb::this_task_arena::isolate(
+        [&] { tbb::parallel_for(size_t{0}, chunks, [&](size_t chunk) { run(state, chunk); }); });
+  });
+}
+
+}  // namespace bitpool

@@ -1,0 +1,7 @@
+#include "bitpool/base/version.h"
+
+namespace bitpool {
+
+const char* Version() { return BITPOOL_VERSION; }
+
+}  // namespace bitpool
