@@ -1,0 +1,91 @@
+#include "bitpool/io/atomic_file.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <utility>
+
+#include "bitpool/base/error.h"
+
+namespace bitpool {
+namespace {
+
+constexpr size_t kBufferBytes = size_t{1} << 18;
+
+std::filesystem::path FolderOf(const std::filesystem::path& path) {
+  return path.has_parent_path() ? path.parent_path() : std::filesystem::path(".");
+}
+
+// A name beside `path` that no other writer uses.
+std::filesystem::path NameBeside(const std::filesystem::path& path) {
+  static std::atomic<unsigned> serial = 0;
+  return FolderOf(path) /
+         fmt::format(".{}.{}-{}.tmp", path.filename().string(), getpid(), serial++);
+}
+
+}  // namespace
+
+AtomicFile::AtomicFile(Env& env, std::filesystem::path path, IfExists if_exists)
+    : env_(env), path_(std::move(path)), if_exists_(if_exists) {
+  if (env_.IsFolder(path_)) {
+    throw Error(ErrorCode::kInvalidArgument,
+                fmt::format("{}: is a folder, expected a file", path_.string()));
+  }
+  if (if_exists_ == IfExists::kFail && env_.Exists(path_)) {
+    throw Error(ErrorCode::kInvalidArgument, fmt::format("{}: already exists", path_.string()));
+  }
+  file_ = env_.CreateTemporary(FolderOf(path_));
+}
+
+void AtomicFile::Append(std::span<const std::byte> bytes) {
+  if (buffer_.size() + bytes.size() > kBufferBytes) Flush();
+  if (bytes.size() >= kBufferBytes) {
+    file_->Append(bytes);
+    flushed_ += bytes.size();
+  } else {
+    buffer_.insert(buffer_.end(), bytes.begin(), bytes.end());
+  }
+}
+
+void AtomicFile::WriteAt(uint64_t offset, std::span<const std::byte> bytes) {
+  Flush();
+  file_->WriteAt(offset, bytes);
+}
+
+void AtomicFile::Commit() {
+  Flush();
+  file_->Sync();
+  if (if_exists_ == IfExists::kFail) {
+    file_->LinkAs(path_);
+  } else {
+    const std::filesystem::path temporary = NameBeside(path_);
+    file_->LinkAs(temporary);
+    try {
+      env_.Rename(temporary, path_);
+    } catch (...) {
+      try {
+        env_.Remove(temporary);
+      } catch (const Error&) {  // the first failure is the one to report
+      }
+      throw;
+    }
+  }
+  env_.SyncFolder(FolderOf(path_));
+}
+
+void AtomicFile::Flush() {
+  if (buffer_.empty()) return;
+  file_->Append(buffer_);
+  flushed_ += buffer_.size();
+  buffer_.clear();
+}
+
+void WriteFile(Env& env, const std::filesystem::path& path, std::span<const std::byte> bytes,
+               IfExists if_exists) {
+  AtomicFile file(env, path, if_exists);
+  file.Append(bytes);
+  file.Commit();
+}
+
+}  // namespace bitpool

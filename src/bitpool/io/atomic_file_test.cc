@@ -1,0 +1,132 @@
+#include "bitpool/io/atomic_file.h"
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <set>
+
+#include "bitpool/base/random.h"
+#include "bitpool/io/faulty_env.h"
+#include "bitpool/io/testing.h"
+
+namespace bitpool {
+namespace {
+
+using testing::ExpectError;
+using testing::FaultyEnv;
+using testing::TempFolder;
+using testing::ToBytes;
+using testing::ToString;
+
+std::string Content(const std::filesystem::path& path) {
+  return ToString(Env::Posix().Map(path)->bytes());
+}
+
+// A save with every kind of operation: buffered and large appends, and a late write to the front.
+void Save(Env& env, const std::filesystem::path& path, char letter, IfExists if_exists) {
+  AtomicFile file(env, path, if_exists);
+  file.Append(ToBytes("?"));
+  file.Append(ToBytes(std::string(1000, letter)));
+  file.Append(ToBytes(std::string(400000, letter)));
+  file.Append(ToBytes("end"));
+  file.WriteAt(0, ToBytes(std::string(1, letter)));
+  file.Commit();
+}
+
+std::string Saved(char letter) { return std::string(401001, letter) + "end"; }
+
+TEST(AtomicFile, AppearsOnCommitOnly) {
+  const TempFolder folder;
+  {
+    AtomicFile file(Env::Posix(), folder / "a", IfExists::kFail);
+    file.Append(ToBytes("abc"));
+    EXPECT_EQ(file.size(), 3U);
+    EXPECT_FALSE(Env::Posix().Exists(folder / "a"));
+  }
+  EXPECT_TRUE(Env::Posix().List(folder.path()).empty());
+  Save(Env::Posix(), folder / "a", 'x', IfExists::kFail);
+  EXPECT_EQ(Content(folder / "a"), Saved('x'));
+}
+
+TEST(AtomicFile, RefusesToReplaceUnlessAsked) {
+  const TempFolder folder;
+  Save(Env::Posix(), folder / "a", 'x', IfExists::kFail);
+  ExpectError(ErrorCode::kInvalidArgument, {"/a", "already exists"},
+              [&] { AtomicFile(Env::Posix(), folder / "a", IfExists::kFail); });
+  Save(Env::Posix(), folder / "a", 'y', IfExists::kReplace);
+  EXPECT_EQ(Content(folder / "a"), Saved('y'));
+}
+
+TEST(AtomicFile, AFileThatAppearsMeanwhileIsNotLost) {
+  const TempFolder folder;
+  AtomicFile file(Env::Posix(), folder / "a", IfExists::kFail);
+  Save(Env::Posix(), folder / "a", 'x', IfExists::kFail);
+  ExpectError(ErrorCode::kInvalidArgument, {"exists"}, [&] { file.Commit(); });
+  EXPECT_EQ(Content(folder / "a"), Saved('x'));
+}
+
+TEST(AtomicFile, MissingFolderIsNotFound) {
+  const TempFolder folder;
+  ExpectError(ErrorCode::kNotFound, {"missing"},
+              [&] { AtomicFile(Env::Posix(), folder / "missing/a", IfExists::kFail); });
+}
+
+TEST(AtomicFile, AFolderIsNotReplaced) {
+  const TempFolder folder;
+  ExpectError(ErrorCode::kInvalidArgument, {"is a folder"},
+              [&] { AtomicFile(Env::Posix(), folder.path(), IfExists::kReplace); });
+}
+
+class AtomicFileFaults : public ::testing::TestWithParam<bool> {};
+
+TEST_P(AtomicFileFaults, TheNthOperationFails) {
+  const std::unique_ptr<Env> base = MakePosixEnv(GetParam());
+  int total = 0;
+  {
+    const TempFolder folder;
+    FaultyEnv counting(0, *base);
+    Save(counting, folder / "a", 'x', IfExists::kReplace);
+    total = counting.operations();
+  }
+  ASSERT_GE(total, 7);  // open, three or more writes, sync, link, rename, folder sync
+  for (int failing = 1; failing <= total; ++failing) {
+    const TempFolder folder;
+    Save(*base, folder / "a", 'o', IfExists::kReplace);
+    FaultyEnv faulty(failing, *base);
+    ExpectError(ErrorCode::kIo, {"injected failure"},
+                [&] { Save(faulty, folder / "a", 'n', IfExists::kReplace); });
+    // The sync of the folder comes after the rename: by then the new file is there, complete.
+    EXPECT_EQ(Content(folder / "a"), Saved(failing < total ? 'o' : 'n')) << "operation " << failing;
+    EXPECT_EQ(base->List(folder.path()), std::vector<std::string>{"a"}) << "operation " << failing;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Temporaries, AtomicFileFaults, ::testing::Values(true, false));
+
+TEST(AtomicFile, KilledAtAnyMomentLeavesOldOrNew) {
+  const TempFolder folder;
+  Save(Env::Posix(), folder / "a", 'a', IfExists::kReplace);
+  Random random(11);
+  std::set<char> seen;
+  for (int round = 0; round < 200; ++round) {
+    const pid_t child = fork();
+    ASSERT_GE(child, 0);
+    if (child == 0) {
+      for (int i = 0;; ++i)
+        Save(Env::Posix(), folder / "a", static_cast<char>('a' + i % 26), IfExists::kReplace);
+    }
+    usleep(static_cast<useconds_t>(random.Below(4000)));
+    kill(child, SIGKILL);
+    int status = 0;
+    ASSERT_EQ(waitpid(child, &status, 0), child);
+    const std::string content = Content(folder / "a");
+    ASSERT_FALSE(content.empty());
+    ASSERT_EQ(content, Saved(content[0])) << "round " << round;
+    seen.insert(content[0]);
+  }
+  EXPECT_GT(seen.size(), 1U);  // the children did save
+}
+
+}  // namespace
+}  // namespace bitpool

@@ -1,0 +1,211 @@
+#include "bitpool/io/env.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <cstring>
+#include <system_error>
+#include <utility>
+
+#include "bitpool/base/error.h"
+
+namespace bitpool {
+namespace {
+
+namespace fs = std::filesystem;
+
+ErrorCode CodeOf(int error_number) {
+  switch (error_number) {
+    case ENOENT:
+    case ENOTDIR:
+      return ErrorCode::kNotFound;
+    case EEXIST:
+      return ErrorCode::kInvalidArgument;
+    case ENOSPC:
+    case EDQUOT:
+    case ENOMEM:
+    case EMFILE:
+    case ENFILE:
+    case EFBIG:
+      return ErrorCode::kResources;
+    default:
+      return ErrorCode::kIo;
+  }
+}
+
+[[noreturn]] void ThrowSystem(const fs::path& path, const char* action, int error_number) {
+  throw Error(CodeOf(error_number), fmt::format("{}: cannot {}: {}", path.string(), action,
+                                                std::generic_category().message(error_number)));
+}
+
+class Descriptor {
+ public:
+  explicit Descriptor(int number) : number_(number) {}
+  ~Descriptor() {
+    if (number_ >= 0) close(number_);
+  }
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+  int number() const { return number_; }
+
+ private:
+  int number_;
+};
+
+class PosixOutput : public OutputFile {
+ public:
+  // `name` is the temporary name on disk, empty for a nameless file.
+  PosixOutput(int descriptor, fs::path folder, fs::path name)
+      : descriptor_(descriptor), folder_(std::move(folder)), name_(std::move(name)) {}
+
+  ~PosixOutput() override {
+    if (!name_.empty()) unlink(name_.c_str());
+  }
+
+  void Append(std::span<const std::byte> bytes) override {
+    WriteAt(size_, bytes);
+    size_ += bytes.size();
+  }
+
+  void WriteAt(uint64_t offset, std::span<const std::byte> bytes) override {
+    while (!bytes.empty()) {
+      const ssize_t written =
+          pwrite(descriptor_.number(), bytes.data(), bytes.size(), static_cast<off_t>(offset));
+      if (written < 0) {
+        if (errno == EINTR) continue;
+        ThrowSystem(folder_, "write a file in this folder", errno);
+      }
+      bytes = bytes.subspan(static_cast<size_t>(written));
+      offset += static_cast<uint64_t>(written);
+    }
+  }
+
+  void Sync() override {
+    if (fsync(descriptor_.number()) != 0) ThrowSystem(folder_, "sync a file in this folder", errno);
+  }
+
+  void LinkAs(const fs::path& path) override {
+    if (name_.empty()) {
+      const std::string self = fmt::format("/proc/self/fd/{}", descriptor_.number());
+      if (linkat(AT_FDCWD, self.c_str(), AT_FDCWD, path.c_str(), AT_SYMLINK_FOLLOW) != 0) {
+        ThrowSystem(path, "create", errno);
+      }
+      return;
+    }
+    if (renameat2(AT_FDCWD, name_.c_str(), AT_FDCWD, path.c_str(), RENAME_NOREPLACE) != 0) {
+      ThrowSystem(path, "create", errno);
+    }
+    name_.clear();
+  }
+
+ private:
+  Descriptor descriptor_;
+  fs::path folder_;
+  fs::path name_;
+  uint64_t size_ = 0;
+};
+
+class PosixEnv : public Env {
+ public:
+  explicit PosixEnv(bool nameless) : nameless_(nameless) {}
+
+  std::shared_ptr<const FileView> Map(const fs::path& path) override {
+    // Non-blocking, so that a pipe is refused below instead of waited for.
+    const Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+    if (file.number() < 0) ThrowSystem(path, "open", errno);
+    struct stat status = {};
+    if (fstat(file.number(), &status) != 0) ThrowSystem(path, "open", errno);
+    if (!S_ISREG(status.st_mode)) {
+      throw Error(ErrorCode::kInvalidArgument,
+                  fmt::format("{}: expected a regular file", path.string()));
+    }
+    const auto length = static_cast<size_t>(status.st_size);
+    if (length == 0) return FileView::FromMapping(path.string(), nullptr, 0);
+    void* data = mmap(nullptr, length, PROT_READ, MAP_SHARED, file.number(), 0);
+    if (data == MAP_FAILED) ThrowSystem(path, "map", errno);
+    return FileView::FromMapping(path.string(), data, length);
+  }
+
+  std::unique_ptr<OutputFile> CreateTemporary(const fs::path& folder) override {
+    if (nameless_) {
+      const int file = open(folder.c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666);
+      if (file >= 0) return std::make_unique<PosixOutput>(file, folder, fs::path());
+      if (errno != EOPNOTSUPP && errno != EISDIR && errno != EINVAL) {
+        ThrowSystem(folder, "create a file in this folder", errno);
+      }
+    }
+    static std::atomic<unsigned> serial = 0;
+    while (true) {
+      const fs::path name = folder / fmt::format(".bitpool-{}-{}.tmp", getpid(), serial++);
+      const int file = open(name.c_str(), O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0666);
+      if (file >= 0) return std::make_unique<PosixOutput>(file, folder, name);
+      if (errno != EEXIST) ThrowSystem(folder, "create a file in this folder", errno);
+    }
+  }
+
+  void Rename(const fs::path& from, const fs::path& to) override {
+    if (rename(from.c_str(), to.c_str()) != 0) ThrowSystem(to, "replace", errno);
+  }
+
+  void Remove(const fs::path& path) override {
+    if (unlink(path.c_str()) != 0) ThrowSystem(path, "remove", errno);
+  }
+
+  void SyncFolder(const fs::path& folder) override {
+    const Descriptor file(open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    if (file.number() < 0) ThrowSystem(folder, "open", errno);
+    // Some file systems cannot sync a folder and say EINVAL; there is nothing more to be done
+    // there.
+    if (fsync(file.number()) != 0 && errno != EINVAL) ThrowSystem(folder, "sync", errno);
+  }
+
+  void MakeFolders(const fs::path& folder) override {
+    std::error_code error;
+    fs::create_directories(folder, error);
+    if (error) ThrowSystem(folder, "create", error.value());
+  }
+
+  bool Exists(const fs::path& path) override {
+    struct stat status = {};
+    if (lstat(path.c_str(), &status) == 0) return true;
+    if (errno == ENOENT || errno == ENOTDIR) return false;
+    ThrowSystem(path, "look up", errno);
+  }
+
+  bool IsFolder(const fs::path& path) override {
+    struct stat status = {};
+    return stat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode);
+  }
+
+  std::vector<std::string> List(const fs::path& folder) override {
+    std::error_code error;
+    std::vector<std::string> names;
+    for (fs::directory_iterator entry(folder, error), end; !error && entry != end;
+         entry.increment(error)) {
+      names.push_back(entry->path().filename().string());
+    }
+    if (error) ThrowSystem(folder, "list", error.value());
+    std::sort(names.begin(), names.end());
+    return names;
+  }
+
+ private:
+  bool nameless_;
+};
+
+}  // namespace
+
+Env& Env::Posix() {
+  static PosixEnv env(true);
+  return env;
+}
+
+std::unique_ptr<Env> MakePosixEnv(bool nameless) { return std::make_unique<PosixEnv>(nameless); }
+
+}  // namespace bitpool

@@ -1,0 +1,68 @@
+#include "bitpool/io/sample_file.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "bitpool/base/error.h"
+
+namespace bitpool {
+namespace {
+
+// Large enough that a range of samples costs one fetch, small enough that memory stays bounded.
+constexpr uint64_t kFetchBytes = uint64_t{1} << 24;
+
+}  // namespace
+
+SampleFile::SampleFile(std::string name, SampleLayout layout, Fetch fetch)
+    : name_(std::move(name)),
+      layout_(std::move(layout)),
+      dimension_(CheckedProduct(layout_.sample_shape).value_or(0)),
+      fetch_(std::move(fetch)) {}
+
+SampleFile::SampleFile(const std::shared_ptr<const FileView>& view, SampleLayout layout)
+    : SampleFile(view->name(), std::move(layout), [view](uint64_t offset, uint64_t length) {
+        view->NoteTouched(length);
+        return view->bytes().subspan(offset, length);
+      }) {}
+
+void SampleFile::Read(uint64_t first, uint64_t count, DType as, std::span<std::byte> out) const {
+  const uint64_t prefix = layout_.repeated_prefix ? sizeof(int32_t) : 0;
+  const uint64_t out_bytes = dimension_ * DTypeSize(as);
+  const uint64_t step = std::max<uint64_t>(1, kFetchBytes / layout_.stride);
+  for (uint64_t done = 0; done < count; done += step) {
+    const uint64_t block = std::min(step, count - done);
+    const uint64_t offset = layout_.base + (first + done) * layout_.stride - prefix;
+    const std::span<const std::byte> bytes =
+        fetch_(offset, (block - 1) * layout_.stride + prefix + sample_bytes());
+    for (uint64_t i = 0; i < block; ++i) {
+      ReadOne(first + done + i, bytes.data() + i * layout_.stride + prefix, as,
+              out.subspan((done + i) * out_bytes, out_bytes));
+    }
+  }
+}
+
+void SampleFile::ReadOne(uint64_t index, const std::byte* stored, DType as,
+                         std::span<std::byte> out) const {
+  const uint64_t offset = layout_.base + index * layout_.stride;
+  if (layout_.repeated_prefix) {
+    int32_t prefix = 0;
+    std::memcpy(&prefix, stored - sizeof(prefix), sizeof(prefix));
+    if (prefix != *layout_.repeated_prefix) {
+      throw Error(ErrorCode::kCorrupt,
+                  fmt::format("{}: offset {}: sample {} has dimension {}, expected {}", name_,
+                              offset - sizeof(prefix), index, prefix, *layout_.repeated_prefix));
+    }
+  }
+  size_t bad = 0;
+  if (!ConvertElements(layout_.dtype, {stored, sample_bytes()}, as, out, &bad)) {
+    throw Error(
+        ErrorCode::kCorrupt,
+        fmt::format("{}: offset {}: sample {}, component {}: not a finite number that {} can hold",
+                    name_, offset + bad * DTypeSize(layout_.dtype), index, bad, DTypeName(as)));
+  }
+}
+
+}  // namespace bitpool
