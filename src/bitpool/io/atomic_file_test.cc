@@ -3,6 +3,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
 #include <csignal>
 #include <set>
 
@@ -104,22 +105,38 @@ TEST_P(AtomicFileFaults, TheNthOperationFails) {
 
 INSTANTIATE_TEST_SUITE_P(Temporaries, AtomicFileFaults, ::testing::Values(true, false));
 
+// Runs saves of ever new letters in a child process and kills it at a random moment of its first
+// few saves.
+void KillDuringSaves(const std::filesystem::path& path, int first_letter, Random& random) {
+  std::array<int, 2> pipe_ends = {};
+  ASSERT_EQ(pipe(pipe_ends.data()), 0);
+  const pid_t child = fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    for (int i = first_letter;; ++i) {
+      if (write(pipe_ends[1], "s", 1) != 1) _exit(1);  // a save starts
+      Save(Env::Posix(), path, static_cast<char>('a' + i % 26), IfExists::kReplace);
+    }
+  }
+  // The moment is counted in saves, not in seconds, and then blurred by a short random wait.
+  char started = 0;
+  for (uint64_t saves = 1 + random.Below(3); saves > 0; --saves) {
+    ASSERT_EQ(read(pipe_ends[0], &started, 1), 1);
+  }
+  usleep(static_cast<useconds_t>(random.Below(1500)));
+  kill(child, SIGKILL);
+  ASSERT_EQ(waitpid(child, nullptr, 0), child);
+  close(pipe_ends[0]);
+  close(pipe_ends[1]);
+}
+
 TEST(AtomicFile, KilledAtAnyMomentLeavesOldOrNew) {
   const TempFolder folder;
   Save(Env::Posix(), folder / "a", 'a', IfExists::kReplace);
   Random random(11);
   std::set<char> seen;
   for (int round = 0; round < 200; ++round) {
-    const pid_t child = fork();
-    ASSERT_GE(child, 0);
-    if (child == 0) {
-      for (int i = 0;; ++i)
-        Save(Env::Posix(), folder / "a", static_cast<char>('a' + i % 26), IfExists::kReplace);
-    }
-    usleep(static_cast<useconds_t>(random.Below(4000)));
-    kill(child, SIGKILL);
-    int status = 0;
-    ASSERT_EQ(waitpid(child, &status, 0), child);
+    KillDuringSaves(folder / "a", round, random);
     const std::string content = Content(folder / "a");
     ASSERT_FALSE(content.empty());
     ASSERT_EQ(content, Saved(content[0])) << "round " << round;

@@ -425,6 +425,7 @@ void Container::VerifyBlock(const Section& section, uint64_t block) const {
                 fmt::format("{}: section \"{}\": bytes {} to {} do not match their checksum",
                             name(), section.name, begin, begin + length));
   }
+  view_->NoteTouched(length);
   verified.store(true, std::memory_order_relaxed);
 }
 

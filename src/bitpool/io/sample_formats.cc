@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include <array>
-#include <string>
 #include <nlohmann/json.hpp>
+#include <string>
 #include <utility>
 
 #include "bitpool/base/error.h"
@@ -65,7 +65,7 @@ class NpyWriter : public SampleWriter {
             std::vector<uint64_t> sample_shape, IfExists if_exists)
       : file_(env, path, if_exists), dtype_(dtype), shape_(std::move(sample_shape)) {
     sample_bytes_ = *CheckedProduct(shape_) * DTypeSize(dtype);
-    shape_.insert(shape_.begin(), 0);  // the count, known on Commit
+    shape_.insert(shape_.begin(), 0);                         // the count, known on Commit
     const std::array<std::byte, kNpyHeaderBytes> blank = {};  // the real header is written last
     file_.Append(blank);
   }

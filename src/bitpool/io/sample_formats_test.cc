@@ -46,6 +46,26 @@ TEST(SampleFormats, EveryFormatRoundTrips) {
   RoundTrip<float>("empty.bpv", {7}, {});
 }
 
+TEST(SampleFormats, AContainerOfVersion1StaysReadable) {
+  const auto golden = std::filesystem::path(BITPOOL_SOURCE_DIR) / "tests/golden/vectors.bpv";
+  const std::vector<float> values = {1, 2, 3, 4, 5.5F, -6};
+  EXPECT_EQ(OpenSamples(Env::Posix(), golden).ReadAll<float>(), values);
+  const TempFolder folder;
+  Write<float>(folder / "a.bpv", {3}, values);
+  EXPECT_EQ(testing::ToString(Env::Posix().Map(folder / "a.bpv")->bytes()),
+            testing::ToString(Env::Posix().Map(golden)->bytes()));
+}
+
+TEST(SampleFormats, EveryDamageOfAContainerIsRejected) {
+  const TempFolder folder;
+  Write<float>(folder / "a.bpv", {3}, {1, 2, 3, 4, 5.5F, -6});
+  const std::string good = testing::ToString(Env::Posix().Map(folder / "a.bpv")->bytes());
+  testing::ExpectEveryDamageIsRejected(good, [&](const std::shared_ptr<const FileView>& view) {
+    WriteFile(Env::Posix(), folder / "b.bpv", view->bytes(), IfExists::kReplace);
+    OpenSamples(Env::Posix(), folder / "b.bpv").ReadAll<float>();
+  });
+}
+
 TEST(SampleFormats, LargeContainersOfVectorsAreVerifiedBlockByBlock) {
   const TempFolder folder;
   const std::vector<float> values(1 << 20, 0.5F);  // four blocks

@@ -1,0 +1,152 @@
+#include "bitpool/dataset/feature_file.h"
+
+#include <fmt/format.h>
+
+#include <cstring>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "bitpool/base/error.h"
+#include "bitpool/base/half.h"
+
+namespace bitpool {
+namespace {
+
+constexpr const char* kKind = "features";
+constexpr const char* kDescriptors = "descriptors";
+constexpr const char* kDescriptorEnds = "descriptor_ends";
+constexpr const char* kNameEnds = "name_ends";
+constexpr const char* kNames = "names";
+
+// `ends` must climb to exactly `total`: then every range it makes lies within what it counts.
+void CheckEnds(const Container& container, const char* section, std::span<const uint64_t> ends,
+               uint64_t total) {
+  uint64_t previous = 0;
+  for (const uint64_t end : ends) {
+    if (end < previous) {
+      throw Error(ErrorCode::kCorrupt, fmt::format("{}: section \"{}\": {} follows {}",
+                                                   container.name(), section, end, previous));
+    }
+    previous = end;
+  }
+  if (previous != total) {
+    throw Error(ErrorCode::kCorrupt, fmt::format("{}: section \"{}\": ends at {}, expected {}",
+                                                 container.name(), section, previous, total));
+  }
+}
+
+uint64_t Start(std::span<const uint64_t> ends, size_t image) {
+  return image == 0 ? 0 : ends[image - 1];
+}
+
+}  // namespace
+
+FeatureFileWriter::FeatureFileWriter(Env& env, const std::filesystem::path& path, Index dimension,
+                                     Precision precision, IfExists if_exists)
+    : writer_(env, path, kKind, if_exists), dimension_(dimension), precision_(precision) {
+  if (dimension < 1) {
+    throw Error(ErrorCode::kInvalidArgument,
+                fmt::format("{}: dimension {}, expected at least 1", path.string(), dimension));
+  }
+  writer_.Begin(kDescriptors, precision == Precision::kHalf ? DType::kF2 : DType::kF4);
+}
+
+void FeatureFileWriter::Append(const std::string& name, MatrixFRef descriptors) {
+  RequireDescriptors(name, descriptors, dimension_);
+  contiguous_ = descriptors;  // a block of a larger matrix may have gaps between its columns
+  const std::span<const float> values(contiguous_.data(), static_cast<size_t>(contiguous_.size()));
+  if (precision_ == Precision::kHalf) {
+    halves_.resize(values.size());
+    FloatToHalf(values, halves_);
+    if (!AllFinite(halves_)) {
+      throw Error(
+          ErrorCode::kInvalidArgument,
+          fmt::format(
+              "image \"{}\": a component is beyond ±65504, the largest number in half precision; "
+              "scale the descriptors or store single precision",
+              name));
+    }
+    writer_.Append(std::as_bytes(std::span(halves_)));
+  } else {
+    writer_.Append(std::as_bytes(values));
+  }
+  names_ += name;
+  name_ends_.push_back(names_.size());
+  descriptor_ends_.push_back(Start(descriptor_ends_, descriptor_ends_.size()) +
+                             static_cast<uint64_t>(descriptors.cols()));
+}
+
+void FeatureFileWriter::Commit(const nlohmann::json& about) {
+  const uint64_t images = descriptor_ends_.size();
+  writer_.End({Start(descriptor_ends_, images), static_cast<uint64_t>(dimension_)});
+  writer_.Add<uint64_t>(kDescriptorEnds, {images}, descriptor_ends_);
+  writer_.Add<uint64_t>(kNameEnds, {images}, name_ends_);
+  writer_.Add(kNames, DType::kU1, {names_.size()}, std::as_bytes(std::span(names_)));
+  writer_.Commit(about);
+}
+
+FeatureFile FeatureFile::Open(Env& env, const std::filesystem::path& path) {
+  return Parse(Container::Open(env, path));
+}
+
+FeatureFile FeatureFile::Parse(Container container) { return FeatureFile(std::move(container)); }
+
+FeatureFile::FeatureFile(Container container) : container_(std::move(container)) {
+  container_.ExpectKind(kKind);
+  descriptors_ = container_.Find(kDescriptors);
+  const bool half = descriptors_.dtype == DType::kF2;
+  container_.Find(kDescriptors, half ? DType::kF2 : DType::kF4, 2);
+  precision_ = half ? Precision::kHalf : Precision::kSingle;
+  // The container has checked that both dimensions make the length of the section; 0 × anything is
+  // left to check.
+  constexpr uint64_t kMaxDimension = uint64_t{1} << 31;
+  if (descriptors_.dims[1] < 1 || descriptors_.dims[1] > kMaxDimension) {
+    throw Error(ErrorCode::kCorrupt,
+                fmt::format("{}: section \"{}\": dimension {}, expected 1 to {}", container_.name(),
+                            kDescriptors, descriptors_.dims[1], kMaxDimension));
+  }
+  dimension_ = static_cast<Index>(descriptors_.dims[1]);
+  descriptor_ends_ = container_.ReadArray<uint64_t>(kDescriptorEnds, 1);
+  name_ends_ = container_.ReadArray<uint64_t>(kNameEnds, 1);
+  names_ = container_.ReadArray<uint8_t>(kNames, 1);
+  CheckEnds(container_, kDescriptorEnds, descriptor_ends_, descriptors_.dims[0]);
+  CheckEnds(container_, kNameEnds, name_ends_, names_.size());
+  if (name_ends_.size() != descriptor_ends_.size()) {
+    throw Error(ErrorCode::kCorrupt,
+                fmt::format("{}: section \"{}\": {} names for {} images", container_.name(),
+                            kNameEnds, name_ends_.size(), descriptor_ends_.size()));
+  }
+}
+
+std::string FeatureFile::name(Index image) const {
+  const auto i = static_cast<size_t>(image);
+  const uint64_t begin = Start(name_ends_, i);
+  return {reinterpret_cast<const char*>(names_.data()) + begin, name_ends_[i] - begin};
+}
+
+Index FeatureFile::descriptor_count(Index image) const {
+  const auto i = static_cast<size_t>(image);
+  return static_cast<Index>(descriptor_ends_[i] - Start(descriptor_ends_, i));
+}
+
+void FeatureFile::Read(Index image, MatrixF& descriptors) const {
+  const uint64_t row_bytes = static_cast<uint64_t>(dimension_) * DTypeSize(descriptors_.dtype);
+  const uint64_t first = Start(descriptor_ends_, static_cast<size_t>(image));
+  std::span<const std::byte> bytes;
+  try {
+    bytes = container_.Read(descriptors_, first * row_bytes,
+                            static_cast<uint64_t>(descriptor_count(image)) * row_bytes);
+  } catch (const Error& error) {
+    throw Error(error.code(),
+                fmt::format("{} (image {}, \"{}\")", error.what(), image, name(image)));
+  }
+  descriptors.resize(dimension_, descriptor_count(image));
+  const std::span<float> out(descriptors.data(), static_cast<size_t>(descriptors.size()));
+  if (precision_ == Precision::kHalf) {
+    HalfToFloat({reinterpret_cast<const uint16_t*>(bytes.data()), out.size()}, out);
+  } else if (!bytes.empty()) {
+    std::memcpy(out.data(), bytes.data(), bytes.size());
+  }
+}
+
+}  // namespace bitpool

@@ -1,0 +1,70 @@
+#pragma once
+
+#include <filesystem>
+#include <nlohmann/json_fwd.hpp>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "bitpool/dataset/feature_set.h"
+#include "bitpool/io/container.h"
+
+namespace bitpool {
+
+// How descriptors are stored: half the size with three decimal digits, or single precision.
+enum class Precision { kHalf, kSingle };
+
+// Writes a feature set to a container (.bpf), image after image, in memory that does not grow with
+// the descriptors.
+class FeatureFileWriter {
+ public:
+  FeatureFileWriter(Env& env, const std::filesystem::path& path, Index dimension,
+                    Precision precision, IfExists if_exists);
+
+  // Throws kInvalidArgument, naming the image, for another dimension, or a number that is not
+  // finite or too large for half precision; the image is then not part of the file and the next can
+  // be added.
+  void Append(const std::string& name, MatrixFRef descriptors);
+
+  // `about` says how the descriptors were made, for whoever reads the file later.
+  void Commit(const nlohmann::json& about);
+
+ private:
+  ContainerWriter writer_;
+  Index dimension_;
+  Precision precision_;
+  std::vector<uint64_t> descriptor_ends_;
+  std::vector<uint64_t> name_ends_;
+  std::string names_;
+  MatrixF contiguous_;
+  std::vector<uint16_t> halves_;
+};
+
+// A feature set in a file, mapped: opening is fast and memory stays bounded at any size.
+class FeatureFile : public FeatureSet {
+ public:
+  static FeatureFile Open(Env& env, const std::filesystem::path& path);
+  static FeatureFile Parse(Container container);
+
+  Index size() const override { return static_cast<Index>(descriptor_ends_.size()); }
+  Index dimension() const override { return dimension_; }
+  std::string name(Index image) const override;
+  Index descriptor_count(Index image) const override;
+  void Read(Index image, MatrixF& descriptors) const override;
+
+  Precision precision() const { return precision_; }
+  const nlohmann::json& about() const { return container_.metadata(); }
+
+ private:
+  explicit FeatureFile(Container container);
+
+  Container container_;
+  Section descriptors_;
+  Index dimension_;
+  Precision precision_;
+  std::span<const uint64_t> descriptor_ends_;
+  std::span<const uint64_t> name_ends_;
+  std::span<const uint8_t> names_;
+};
+
+}  // namespace bitpool

@@ -1,0 +1,51 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "bitpool/base/matrix.h"
+#include "bitpool/io/env.h"
+
+namespace bitpool {
+
+// The classes of each item: one, several, or none. Classes are numbers from 0.
+class Labels {
+ public:
+  // One class per item. Throws kInvalidArgument for a negative class.
+  static Labels Single(const std::vector<int32_t>& classes);
+  // Any number of classes per item, in any order; repetitions count once.
+  static Labels Multi(const std::vector<std::vector<int32_t>>& classes);
+
+  Index size() const { return static_cast<Index>(ends_.size()); }
+  Index class_count() const { return class_count_; }  // the largest class + 1
+  bool single() const { return single_; }             // whether every item has exactly one class
+
+  // The classes of an item, ascending.
+  std::span<const int32_t> of(Index item) const;
+
+  // The labels of these items, in this order.
+  Labels Select(const std::vector<Index>& items) const;
+
+ private:
+  void Add(std::vector<int32_t> classes);
+
+  std::vector<uint64_t> ends_;
+  std::vector<int32_t> classes_;
+  Index class_count_ = 0;
+  bool single_ = true;
+};
+
+// Whether two items have a class in common. REQUIRES: both ascending.
+bool ShareClass(std::span<const int32_t> a, std::span<const int32_t> b);
+
+// Reads labels; the name tells the format:
+//   .npy of one dimension, .idx, …-ubyte, .bin (CIFAR-10): one class per item
+//   .npy of two dimensions: a row per item with 1 for its classes and 0 elsewhere
+//   .txt: a line per item with its classes, separated by spaces or commas; an empty line for none
+// Throws kCorrupt with the place of anything else.
+Labels LoadLabels(Env& env, const std::filesystem::path& path);
+
+}  // namespace bitpool
