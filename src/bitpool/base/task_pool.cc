@@ -1,14 +1,24 @@
 #include "bitpool/base/task_pool.h"
 
 #include <cblas.h>
+#include <oneapi/tbb/global_control.h>
 #include <oneapi/tbb/info.h>
 #include <oneapi/tbb/parallel_for.h>
 #include <oneapi/tbb/task_arena.h>
 
+#include <optional>
+
 namespace bitpool {
 
 struct TaskPool::Arena {
-  explicit Arena(int threads) : arena(threads) {}
+  explicit Arena(int threads) : arena(threads) {
+    // oneTBB keeps to the number of cores, and complains on standard error, unless it is told that
+    // more are wanted.
+    if (threads > tbb::info::default_concurrency()) {
+      allowance.emplace(tbb::global_control::max_allowed_parallelism, threads);
+    }
+  }
+  std::optional<tbb::global_control> allowance;
   tbb::task_arena arena;
 };
 

@@ -8,6 +8,7 @@
 
 #include "bitpool/base/error.h"
 #include "bitpool/base/half.h"
+#include "bitpool/io/sample_file.h"
 
 namespace bitpool {
 namespace {
@@ -44,14 +45,14 @@ uint64_t Start(std::span<const uint64_t> ends, size_t image) {
 FeatureFileWriter::FeatureFileWriter(Env& env, const std::filesystem::path& path, Index dimension,
                                      Precision precision, IfExists if_exists)
     : writer_(env, path, kKind, if_exists), dimension_(dimension), precision_(precision) {
-  if (dimension < 1) {
-    throw Error(ErrorCode::kInvalidArgument,
-                fmt::format("{}: dimension {}, expected at least 1", path.string(), dimension));
+  if (dimension < 1 || dimension > static_cast<Index>(kMaxDimension)) {
+    throw Error(ErrorCode::kInvalidArgument, fmt::format("{}: dimension {}, expected 1 to {}",
+                                                         path.string(), dimension, kMaxDimension));
   }
   writer_.Begin(kDescriptors, precision == Precision::kHalf ? DType::kF2 : DType::kF4);
 }
 
-void FeatureFileWriter::Append(const std::string& name, MatrixFRef descriptors) {
+void FeatureFileWriter::Append(const std::string& name, const MatrixFRef& descriptors) {
   RequireDescriptors(name, descriptors, dimension_);
   contiguous_ = descriptors;  // a block of a larger matrix may have gaps between its columns
   const std::span<const float> values(contiguous_.data(), static_cast<size_t>(contiguous_.size()));
@@ -99,7 +100,6 @@ FeatureFile::FeatureFile(Container container) : container_(std::move(container))
   precision_ = half ? Precision::kHalf : Precision::kSingle;
   // The container has checked that both dimensions make the length of the section; 0 × anything is
   // left to check.
-  constexpr uint64_t kMaxDimension = uint64_t{1} << 31;
   if (descriptors_.dims[1] < 1 || descriptors_.dims[1] > kMaxDimension) {
     throw Error(ErrorCode::kCorrupt,
                 fmt::format("{}: section \"{}\": dimension {}, expected 1 to {}", container_.name(),

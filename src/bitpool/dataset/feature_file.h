@@ -24,7 +24,7 @@ class FeatureFileWriter {
   // Throws kInvalidArgument, naming the image, for another dimension, or a number that is not
   // finite or too large for half precision; the image is then not part of the file and the next can
   // be added.
-  void Append(const std::string& name, MatrixFRef descriptors);
+  void Append(const std::string& name, const MatrixFRef& descriptors);
 
   // `about` says how the descriptors were made, for whoever reads the file later.
   void Commit(const nlohmann::json& about);

@@ -29,7 +29,7 @@ void MemoryFeatureSet::Read(Index image, MatrixF& descriptors) const {
   descriptors = descriptors_.at(static_cast<size_t>(image));
 }
 
-void RequireDescriptors(const std::string& image, MatrixFRef descriptors, Index dimension) {
+void RequireDescriptors(const std::string& image, const MatrixFRef& descriptors, Index dimension) {
   if (descriptors.rows() != dimension) {
     throw Error(ErrorCode::kInvalidArgument,
                 fmt::format("image \"{}\": descriptors of dimension {}, expected {}", image,

@@ -46,6 +46,6 @@ class MemoryFeatureSet : public FeatureSet {
 
 // What every feature set holds to: D as said and finite numbers. Throws kInvalidArgument that names
 // the image.
-void RequireDescriptors(const std::string& image, MatrixFRef descriptors, Index dimension);
+void RequireDescriptors(const std::string& image, const MatrixFRef& descriptors, Index dimension);
 
 }  // namespace bitpool

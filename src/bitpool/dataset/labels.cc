@@ -52,17 +52,6 @@ std::vector<int32_t> ParseLine(const std::string& file, size_t number, std::stri
   }
 }
 
-std::vector<std::vector<int32_t>> ParseText(const FileView& view) {
-  std::string_view text(reinterpret_cast<const char*>(view.bytes().data()), view.bytes().size());
-  std::vector<std::vector<int32_t>> classes;
-  while (!text.empty()) {
-    const size_t end = std::min(text.find('\n'), text.size());
-    classes.push_back(ParseLine(view.name(), classes.size() + 1, text.substr(0, end)));
-    text.remove_prefix(std::min(end + 1, text.size()));
-  }
-  return classes;
-}
-
 }  // namespace
 
 Labels Labels::Single(const std::vector<int32_t>& classes) {
@@ -119,8 +108,19 @@ bool ShareClass(std::span<const int32_t> a, std::span<const int32_t> b) {
   return false;
 }
 
+Labels ParseTextLabels(const FileView& view) {
+  std::string_view text(reinterpret_cast<const char*>(view.bytes().data()), view.bytes().size());
+  std::vector<std::vector<int32_t>> classes;
+  while (!text.empty()) {
+    const size_t end = std::min(text.find('\n'), text.size());
+    classes.push_back(ParseLine(view.name(), classes.size() + 1, text.substr(0, end)));
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return Labels::Multi(classes);
+}
+
 Labels LoadLabels(Env& env, const std::filesystem::path& path) {
-  if (path.extension() == ".txt") return Labels::Multi(ParseText(*env.Map(path)));
+  if (path.extension() == ".txt") return ParseTextLabels(*env.Map(path));
   const SampleFile file =
       path.extension() == ".bin" ? ParseCifar(env.Map(path)).labels : OpenSamples(env, path);
   if (file.sample_shape().empty()) {

@@ -48,4 +48,7 @@ bool ShareClass(std::span<const int32_t> a, std::span<const int32_t> b);
 // Throws kCorrupt with the place of anything else.
 Labels LoadLabels(Env& env, const std::filesystem::path& path);
 
+// The .txt form of LoadLabels.
+Labels ParseTextLabels(const FileView& view);
+
 }  // namespace bitpool

@@ -204,8 +204,9 @@ const PublicSet& FindPublicSet(std::string_view name) {
     if (set.name == name) return set;
     known.push_back(set.name);
   }
-  throw Error(ErrorCode::kNotFound, fmt::format("unknown data set \"{}\", expected one of: {}",
-                                                name, fmt::join(known, ", ")));
+  throw Error(
+      ErrorCode::kInvalidArgument,
+      fmt::format("unknown data set \"{}\", expected one of: {}", name, fmt::join(known, ", ")));
 }
 
 fs::path DefaultDataFolder() {

@@ -32,7 +32,7 @@ struct PublicSet {
 // mnist, fashion-mnist and cifar10.
 const std::vector<PublicSet>& PublicSets();
 
-// Throws kNotFound, listing the known ones.
+// Throws kInvalidArgument, listing the known ones.
 const PublicSet& FindPublicSet(std::string_view name);
 
 // Where the sets are kept when the user names no folder: $BITPOOL_DATA, or bitpool in the user's

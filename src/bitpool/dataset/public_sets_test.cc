@@ -37,7 +37,7 @@ class PublicSetsTest : public ::testing::Test {
 };
 
 TEST_F(PublicSetsTest, UnknownSetsListTheKnown) {
-  ExpectError(ErrorCode::kNotFound, {"\"imagenet\"", "mnist, fashion-mnist, cifar10"},
+  ExpectError(ErrorCode::kInvalidArgument, {"\"imagenet\"", "mnist, fashion-mnist, cifar10"},
               [] { FindPublicSet("imagenet"); });
 }
 

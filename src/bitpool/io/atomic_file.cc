@@ -33,7 +33,8 @@ AtomicFile::AtomicFile(Env& env, std::filesystem::path path, IfExists if_exists)
                 fmt::format("{}: is a folder, expected a file", path_.string()));
   }
   if (if_exists_ == IfExists::kFail && env_.Exists(path_)) {
-    throw Error(ErrorCode::kInvalidArgument, fmt::format("{}: already exists", path_.string()));
+    throw Error(ErrorCode::kInvalidArgument,
+                fmt::format("{}: already exists (--force replaces it)", path_.string()));
   }
   file_ = env_.CreateTemporary(FolderOf(path_));
 }

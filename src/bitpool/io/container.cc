@@ -328,7 +328,7 @@ void ContainerWriter::Commit(const nlohmann::json& metadata) {
   file_.Commit();
 }
 
-struct Container::Parsed {
+struct Container::Parsed {  // NOLINT(bugprone-exception-escape): nothing here is noexcept
   std::vector<Section> sections;
   uint64_t blocks_offset = 0;
   std::string kind;
@@ -344,7 +344,7 @@ Container Container::Open(Env& env, const std::filesystem::path& path) {
   return Parse(env.Map(path));
 }
 
-Container Container::Parse(std::shared_ptr<const FileView> view) {
+Container Container::Parse(const std::shared_ptr<const FileView>& view) {
   const Parser parser(*view);
   const Header header = parser.ReadHeader();
   auto parsed = std::make_shared<Parsed>();
@@ -354,7 +354,7 @@ Container Container::Parse(std::shared_ptr<const FileView> view) {
   for (const Section& section : parsed->sections) blocks += BlockCount(section.length);
   parsed->verified = std::vector<std::atomic<bool>>(blocks);
 
-  const Container container(view, parsed);
+  Container container(view, parsed);
   const Section& section = container.Find(kMetadata, DType::kU1, 1);
   const std::span<const std::byte> text = container.Read(section);
   const auto* letters = reinterpret_cast<const char*>(text.data());

@@ -79,7 +79,7 @@ class Container {
  public:
   static Container Open(Env& env, const std::filesystem::path& path);
   // Throws kCorrupt, naming the section, or kUnsupported for a newer version.
-  static Container Parse(std::shared_ptr<const FileView> view);
+  static Container Parse(const std::shared_ptr<const FileView>& view);
 
   const std::string& name() const { return view_->name(); }
   const std::string& kind() const;

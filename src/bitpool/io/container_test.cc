@@ -7,12 +7,27 @@
 #include "bitpool/base/random.h"
 #include "bitpool/io/checksum.h"
 #include "bitpool/io/faulty_env.h"
+#include "bitpool/io/forged_container.h"
 #include "bitpool/io/testing.h"
 
 namespace bitpool {
 namespace {
 
 using testing::ExpectError;
+using testing::Get;
+using testing::kBlocksAt;
+using testing::kCountAt;
+using testing::kEntryChecksum;
+using testing::kEntryDims;
+using testing::kEntryDtype;
+using testing::kEntryLength;
+using testing::kEntryOffset;
+using testing::kEntryRank;
+using testing::kLengthAt;
+using testing::kTableAt;
+using testing::kVersionAt;
+using testing::Put;
+using testing::Reseal;
 using testing::TempFolder;
 using testing::ToString;
 using testing::View;
@@ -117,33 +132,6 @@ TEST(Container, DamagedContentIsNeverReturned) {
   }
 }
 
-// Offsets in the header and in the first entry of the table; see docs/format.md.
-constexpr size_t kVersionAt = 8, kCountAt = 12, kLengthAt = 16, kBlocksAt = 24, kTableAt = 32,
-                 kTableSumAt = 40, kHeaderSumAt = 56;
-constexpr size_t kEntryDtype = 40, kEntryRank = 44, kEntryDims = 48, kEntryOffset = 80,
-                 kEntryLength = 88;
-
-template <class T>
-T Get(const std::string& bytes, size_t offset) {
-  T value;
-  std::memcpy(&value, bytes.data() + offset, sizeof(T));
-  return value;
-}
-
-template <class T>
-void Put(std::string& bytes, size_t offset, T value) {
-  std::memcpy(bytes.data() + offset, &value, sizeof(T));
-}
-
-// Makes the checksums of table and header right again, so that only the lie itself can be found.
-void Reseal(std::string& bytes) {
-  const auto table = Get<uint64_t>(bytes, kTableAt);
-  if (table <= bytes.size()) {
-    Put(bytes, kTableSumAt, Checksum(std::as_bytes(std::span(bytes)).subspan(table)));
-  }
-  Put(bytes, kHeaderSumAt, Checksum(std::as_bytes(std::span(bytes)).first(kHeaderSumAt)));
-}
-
 TEST(Container, LiesWithRightChecksumsAreRejected) {
   const std::string good = SmallBytes();
   const size_t entry = Get<uint64_t>(good, kTableAt);
@@ -211,7 +199,7 @@ TEST(Container, MetadataMustBeAnObjectWithAKind) {
     std::memcpy(&bytes[section.offset], padded.data(), padded.size());
     Put(bytes, Get<uint64_t>(bytes, kBlocksAt) + 8 * section.first_block, block);
     const size_t entry = Get<uint64_t>(bytes, kTableAt) + 104 * (container.sections().size() - 1);
-    Put(bytes, entry + 96, Checksum(std::as_bytes(std::span(&block, 1))));
+    Put(bytes, entry + kEntryChecksum, Checksum(std::as_bytes(std::span(&block, 1))));
     Reseal(bytes);
     return bytes;
   };

@@ -95,14 +95,16 @@ bool ConvertOne(From value, To& out) {
   } else if constexpr (std::is_floating_point_v<From>) {
     // The bounds are powers of two (exact in From); the upper one is excluded.
     constexpr auto kLow = static_cast<From>(std::numeric_limits<To>::min());
-    constexpr From kHigh = From{2} * static_cast<From>(std::numeric_limits<To>::max() / 2 + 1);
+    constexpr To kHalf = std::numeric_limits<To>::max() / 2 + 1;
+    constexpr From kHigh = From{2} * static_cast<From>(kHalf);
     if (!(value >= kLow && value < kHigh)) return false;
     out = static_cast<To>(value);
     return static_cast<From>(out) == value;
   } else if constexpr (std::is_floating_point_v<To>) {
     // Round trip through the float, unless rounding carried it past the integer's range.
     out = static_cast<To>(value);
-    constexpr To kHigh = To{2} * static_cast<To>(std::numeric_limits<From>::max() / 2 + 1);
+    constexpr From kHalf = std::numeric_limits<From>::max() / 2 + 1;
+    constexpr To kHigh = To{2} * static_cast<To>(kHalf);
     return out < kHigh && static_cast<From>(out) == value;
   } else {
     out = static_cast<To>(value);

@@ -33,7 +33,10 @@ size_t ResidentPages(std::span<const std::byte> bytes) {
   size_t kilobytes = 0;
   while (std::fgets(line, sizeof(line), file) != nullptr) {
     if (std::string_view(line).starts_with(wanted)) inside = true;
-    if (inside && std::sscanf(line, "Rss: %zu kB", &kilobytes) == 1) break;
+    if (inside && std::string_view(line).starts_with("Rss:")) {
+      kilobytes = std::strtoul(line + 4, nullptr, 10);
+      break;
+    }
   }
   std::fclose(file);
   return kilobytes / 4;

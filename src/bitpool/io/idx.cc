@@ -52,7 +52,7 @@ SampleFile ParseIdx(const std::shared_ptr<const FileView>& view) {
   const std::optional<uint64_t> dimension = CheckedProduct(layout.sample_shape);
   const std::optional<uint64_t> length =
       dimension ? CheckedProduct(*dimension, layout.count) : std::nullopt;
-  if (!length || *length != bytes.size() - base || *dimension == 0) {
+  if (!length || *length != bytes.size() - base) {
     fail(ErrorCode::kCorrupt, 4,
          fmt::format("dimensions {} do not make the {} bytes that follow", fmt::join(dims, "×"),
                      bytes.size() - base));

@@ -50,7 +50,10 @@ TEST(Idx, RejectsSizesThatDoNotFit) {
   });
   ExpectError(ErrorCode::kCorrupt, {"offset 4"},
               [] { ParseIdx(View(Idx(8, {0x80000000}, "abcd"))); });
-  ExpectError(ErrorCode::kCorrupt, {"offset 4"}, [] { ParseIdx(View(Idx(8, {2, 0}, ""))); });
+  ExpectError(ErrorCode::kCorrupt, {"shape (0)"}, [] { ParseIdx(View(Idx(8, {2, 0}, ""))); });
+  ExpectError(ErrorCode::kCorrupt, {"shape (33554432, 33554432)"}, [] {
+    ParseIdx(View(Idx(8, {0, 1 << 25, 1 << 25}, "")));
+  });
 }
 
 TEST(Idx, AnEmptySetIsFine) { EXPECT_EQ(ParseIdx(View(Idx(8, {0, 28, 28}, ""))).count(), 0U); }

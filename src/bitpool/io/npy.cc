@@ -89,7 +89,7 @@ class HeaderParser {
     if (quote != '\'' && quote != '"') Fail("expected a quoted word");
     const size_t end = text_.find(quote, position_ + 1);
     if (end == std::string_view::npos) Fail("a quoted word does not end");
-    const std::string word(text_.substr(position_ + 1, end - position_ - 1));
+    std::string word(text_.substr(position_ + 1, end - position_ - 1));
     position_ = end + 1;
     return word;
   }
@@ -214,10 +214,6 @@ SampleFile ParseNpy(const std::shared_ptr<const FileView>& view) {
         fmt::format("{}: offset {}: the shape ({}) of {} does not make the {} bytes that follow",
                     view->name(), layout.base, fmt::join(description.shape, ", "),
                     DTypeName(layout.dtype), present));
-  }
-  if (*dimension == 0) {
-    throw Error(ErrorCode::kCorrupt, fmt::format("{}: samples without components: shape ({})",
-                                                 view->name(), fmt::join(description.shape, ", ")));
   }
   layout.stride = *stride;
   return {view, layout};

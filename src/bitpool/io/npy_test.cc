@@ -95,8 +95,10 @@ TEST(Npy, SizesAreCheckedBeforeAnythingIsTaken) {
     ExpectError(ErrorCode::kCorrupt, {"offset"},
                 [&] { ParseNpy(View(Npy(Dictionary("<f4", "False", shape), data))); });
   }
-  ExpectError(ErrorCode::kCorrupt, {"without components"},
+  ExpectError(ErrorCode::kCorrupt, {"shape (0)"},
               [&] { ParseNpy(View(Npy(Dictionary("<f4", "False", "(2, 0)"), ""))); });
+  ExpectError(ErrorCode::kCorrupt, {"shape (4294967296)"},
+              [&] { ParseNpy(View(Npy(Dictionary("<f4", "False", "(0, 4294967296)"), ""))); });
   EXPECT_EQ(ParseNpy(View(Npy(Dictionary("<f4", "False", "(0, 5)"), ""))).count(), 0U);
 }
 

@@ -20,7 +20,13 @@ SampleFile::SampleFile(std::string name, SampleLayout layout, Fetch fetch)
     : name_(std::move(name)),
       layout_(std::move(layout)),
       dimension_(CheckedProduct(layout_.sample_shape).value_or(0)),
-      fetch_(std::move(fetch)) {}
+      fetch_(std::move(fetch)) {
+  if (dimension_ < 1 || dimension_ > kMaxDimension) {
+    throw Error(ErrorCode::kCorrupt,
+                fmt::format("{}: samples of shape ({}), expected 1 to {} components", name_,
+                            fmt::join(layout_.sample_shape, ", "), kMaxDimension));
+  }
+}
 
 SampleFile::SampleFile(const std::shared_ptr<const FileView>& view, SampleLayout layout)
     : SampleFile(view->name(), std::move(layout), [view](uint64_t offset, uint64_t length) {

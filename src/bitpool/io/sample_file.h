@@ -27,6 +27,9 @@ struct SampleLayout {
       repeated_prefix;  // the number right before every sample, where the format repeats one
 };
 
+// The most numbers one sample may have. It bounds what an empty file can make a reader allocate.
+inline constexpr uint64_t kMaxDimension = uint64_t{1} << 24;
+
 // Samples of one element type and shape in a file, read in ranges so that the file may be larger
 // than memory. May be used from many threads.
 class SampleFile {
@@ -34,6 +37,7 @@ class SampleFile {
   // Returns the bytes [offset, offset + length) of the file.
   using Fetch = std::function<std::span<const std::byte>(uint64_t offset, uint64_t length)>;
 
+  // Throws kCorrupt when a sample has no component or more than kMaxDimension.
   // REQUIRES: count · stride + base fits into what fetch can return.
   SampleFile(std::string name, SampleLayout layout, Fetch fetch);
   SampleFile(const std::shared_ptr<const FileView>& view, SampleLayout layout);

@@ -46,14 +46,8 @@ SampleFile OpenVectors(Env& env, const std::filesystem::path& path) {
                       .base = 0,
                       .stride = 0,
                       .repeated_prefix = {}};
-  // No overflow: the container has checked that the dimensions make the length of the section,
-  // which may be 0.
-  const std::optional<uint64_t> dimension = CheckedProduct(layout.sample_shape);
-  if (!dimension || *dimension == 0) {
-    throw Error(ErrorCode::kCorrupt, fmt::format("{}: section \"{}\": samples without components",
-                                                 path.string(), kSamples));
-  }
-  layout.stride = *dimension * DTypeSize(layout.dtype);
+  // The container has checked the product of all dimensions; SampleFile checks that of the sample.
+  layout.stride = CheckedProduct(layout.sample_shape).value_or(0) * DTypeSize(layout.dtype);
   return {container.name(), layout, [container, section](uint64_t offset, uint64_t length) {
             return container.Read(section, offset, length);
           }};
@@ -195,7 +189,7 @@ std::unique_ptr<SampleWriter> CreateSamples(Env& env, const std::filesystem::pat
                             DTypeName(dtype)));
   }
   const uint64_t dimension = CheckedProduct(sample_shape).value_or(0);
-  if (dimension < 1 || dimension > INT32_MAX || sample_shape.size() >= kMaxSectionDims) {
+  if (dimension < 1 || dimension > kMaxDimension || sample_shape.size() >= kMaxSectionDims) {
     throw Error(ErrorCode::kInvalidArgument,
                 fmt::format("{}: cannot write samples of shape ({})", path.string(),
                             fmt::join(sample_shape, ", ")));

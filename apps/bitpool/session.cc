@@ -1,0 +1,78 @@
+#include "session.h"
+
+#include <unistd.h>
+
+#include <cstdio>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+namespace bitpool::app {
+
+int ExitStatusOf(ErrorCode code) {
+  switch (code) {
+    case ErrorCode::kInvalidArgument:
+      return kExitUsage;
+    case ErrorCode::kNotFound:
+      return kExitNotFound;
+    case ErrorCode::kCorrupt:
+    case ErrorCode::kUnsupported:
+      return kExitCorrupt;
+    case ErrorCode::kIo:
+      return kExitIo;
+    case ErrorCode::kResources:
+      return kExitResources;
+    case ErrorCode::kCancelled:
+      return kExitInterrupted;
+    case ErrorCode::kInternal:
+      return kExitInternal;
+  }
+  return kExitInternal;
+}
+
+Session::Session(CLI::App& app) {
+  app.add_option("--threads", threads_, "Number of threads; 0 takes all cores")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  app.add_option("--seed", seed_, "The same seed gives the same result, at any number of threads")
+      ->capture_default_str();
+  app.add_flag("--quiet,-q", quiet_, "No progress and no remarks, only failures");
+  app.add_flag("--json", json_, "Print results as JSON");
+}
+
+RunContext Session::MakeContext() const {
+  std::shared_ptr<ProgressSink> progress;
+  if (!quiet_) {
+    const auto write = [](std::string_view text) {
+      std::fwrite(text.data(), 1, text.size(), stderr);
+      std::fflush(stderr);
+    };
+    progress = std::make_shared<ProgressPrinter>(write, isatty(STDERR_FILENO) != 0);
+  }
+  return RunContext({.threads = threads_, .seed = seed_, .stop = stop_, .progress = progress});
+}
+
+void Session::Say(const std::string& line) const {
+  if (!quiet_) std::fprintf(stderr, "%s\n", line.c_str());
+}
+
+void Session::Complain(const std::string& line) {
+  std::fprintf(stderr, "bitpool: %s\n", line.c_str());
+}
+
+void Session::Print(const std::string& text) {
+  if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0) {
+    throw Error(ErrorCode::kIo, "cannot write to standard output");
+  }
+}
+
+void Session::Print(const nlohmann::json& json) {
+  Print(json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
+}
+
+void AddForce(CLI::App* command, IfExists& if_exists) {
+  command->add_flag_callback(
+      "--force,-f", [&if_exists] { if_exists = IfExists::kReplace; },
+      "Replace an output that exists");
+}
+
+}  // namespace bitpool::app

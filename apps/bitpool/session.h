@@ -1,0 +1,72 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <cstdint>
+#include <functional>
+#include <nlohmann/json_fwd.hpp>
+#include <stop_token>
+#include <string>
+
+#include "bitpool/base/error.h"
+#include "bitpool/base/run_context.h"
+#include "bitpool/io/atomic_file.h"
+
+namespace bitpool::app {
+
+// Exit statuses; docs/cli.md lists them for users.
+enum ExitStatus : int {
+  kExitFine = 0,
+  kExitInternal = 1,
+  kExitUsage = 2,
+  kExitNotFound = 3,
+  kExitCorrupt = 4,
+  kExitIo = 5,
+  kExitResources = 6,
+  kExitSomeFailed = 7,
+  kExitInterrupted = 130,
+};
+
+int ExitStatusOf(ErrorCode code);
+
+// What all subcommands share: the global options, and where their words go. Data goes to standard
+// output, everything else to standard error.
+class Session {
+ public:
+  // Adds --threads, --seed, --quiet and --json, which are understood before and after the
+  // subcommand.
+  explicit Session(CLI::App& app);
+
+  // What the chosen subcommand does; it returns an exit status. Set while the command line is
+  // parsed.
+  std::function<int()> action;
+
+  bool json() const { return json_; }
+  RunContext MakeContext() const;
+  void set_stop(std::stop_token stop) { stop_ = std::move(stop); }
+
+  // A remark for a person, on standard error unless --quiet.
+  void Say(const std::string& line) const;
+  // A failure, on standard error always.
+  static void Complain(const std::string& line);
+  // Results, on standard output. Throws kIo when they cannot be written.
+  static void Print(const std::string& text);
+  static void Print(const nlohmann::json& json);
+
+ private:
+  int threads_ = 0;
+  uint64_t seed_ = 1;
+  bool quiet_ = false;
+  bool json_ = false;
+  std::stop_token stop_;
+};
+
+// Adds --force to a command that writes files.
+void AddForce(CLI::App* command, IfExists& if_exists);
+
+// One function per subcommand, each in its own file.
+void AddConvert(CLI::App& app, Session& session);
+void AddData(CLI::App& app, Session& session);
+void AddInspect(CLI::App& app, Session& session);
+void AddVerify(CLI::App& app, Session& session);
+
+}  // namespace bitpool::app
