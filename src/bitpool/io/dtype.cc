@@ -1,5 +1,6 @@
 #include "bitpool/io/dtype.h"
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cmath>
@@ -166,7 +167,7 @@ bool ConvertElements(DType from, std::span<const std::byte> in, DType to, std::s
   return VisitType(from, [&]<class From>(From) {
     return VisitType(to, [&]<class To>(To) {
       if constexpr (std::is_same_v<From, To>) {
-        std::memcpy(out.data(), in.data(), in.size());
+        std::copy(in.begin(), in.end(), out.begin());
         return AllFinite(from, in, bad);
       } else {
         return ConvertAll<From, To>(in, out, bad);
