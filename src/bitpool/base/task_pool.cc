@@ -9,6 +9,15 @@
 #include <optional>
 
 namespace bitpool {
+namespace {
+
+// OpenBLAS is told before anything can use it, with or without a pool.
+[[maybe_unused]] const bool kOneBlasThread = [] {
+  openblas_set_num_threads(1);
+  return true;
+}();
+
+}  // namespace
 
 struct TaskPool::Arena {
   explicit Arena(int threads) : arena(threads) {
@@ -24,10 +33,7 @@ struct TaskPool::Arena {
 
 TaskPool::TaskPool(int threads)
     : threads_(threads > 0 ? threads : tbb::info::default_concurrency()),
-      arena_(std::make_unique<Arena>(threads_)) {
-  static std::once_flag once;
-  std::call_once(once, [] { openblas_set_num_threads(1); });
-}
+      arena_(std::make_unique<Arena>(threads_)) {}
 
 TaskPool::~TaskPool() = default;
 

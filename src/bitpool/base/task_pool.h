@@ -17,9 +17,9 @@ namespace bitpool {
 // that depends only on the chunks is the same at any number of threads. Loops may be nested and one
 // pool may be used from many threads.
 //
-// Creating a pool also tells OpenBLAS to use one thread, for the whole process: all parallelism is
-// this pool's, which avoids threads that fight for cores and sums whose order depends on the
-// machine.
+// A program that is linked with this has OpenBLAS use one thread, for the whole process: all
+// parallelism is the pool's, which avoids threads that fight for cores and sums whose order depends
+// on the machine.
 class TaskPool {
  public:
   // 0: as many threads as the process may use.
