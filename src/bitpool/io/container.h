@@ -99,6 +99,12 @@ class Container {
     return Read(section, 0, section.length);
   }
 
+  // The bytes of a section as they are, not verified: for data that is scanned where it lies.
+  // Verify finds damage.
+  std::span<const std::byte> Peek(const Section& section) const {
+    return view_->bytes().subspan(section.offset, section.length);
+  }
+
   // A whole section of known type and rank, verified.
   template <class T>
   std::span<const T> ReadArray(std::string_view section, size_t rank) const {

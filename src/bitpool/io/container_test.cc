@@ -168,7 +168,7 @@ TEST(Container, LiesWithRightChecksumsAreRejected) {
   for (const uint32_t count : {0U, 1U, 3U, 5U, 1U << 31, ~0U}) {
     expect_rejected("count", [&](std::string& b) { Put(b, kCountAt, count); });
   }
-  for (const uint32_t dtype : {0U, 8U, ~0U}) {
+  for (const uint32_t dtype : {0U, 9U, ~0U}) {
     expect_rejected("dtype", [&](std::string& b) { Put(b, entry + kEntryDtype, dtype); });
   }
   for (const uint32_t rank : {0U, 1U, 3U, 5U, ~0U}) {

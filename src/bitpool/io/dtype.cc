@@ -23,13 +23,14 @@ struct Traits {
   size_t size;
 };
 
-constexpr std::array<Traits, 7> kTraits = {{{DType::kF2, "f2", 2},
+constexpr std::array<Traits, 8> kTraits = {{{DType::kF2, "f2", 2},
                                             {DType::kF4, "f4", 4},
                                             {DType::kF8, "f8", 8},
                                             {DType::kU1, "u1", 1},
                                             {DType::kI4, "i4", 4},
                                             {DType::kI8, "i8", 8},
-                                            {DType::kU8, "u8", 8}}};
+                                            {DType::kU8, "u8", 8},
+                                            {DType::kU4, "u4", 4}}};
 
 const Traits& TraitsOf(DType dtype) { return kTraits[static_cast<uint32_t>(dtype) - 1]; }
 
@@ -56,6 +57,8 @@ auto VisitType(DType dtype, const Visit& visit) {
       return visit(int64_t{});
     case DType::kU8:
       return visit(uint64_t{});
+    case DType::kU4:
+      return visit(uint32_t{});
   }
   return visit(uint8_t{});
 }

@@ -18,6 +18,7 @@ enum class DType : uint32_t {
   kI4 = 5,
   kI8 = 6,
   kU8 = 7,
+  kU4 = 8,
 };
 
 std::string_view DTypeName(DType dtype);                    // "f4"
@@ -46,6 +47,10 @@ constexpr DType DTypeOf<int32_t>() {
 template <>
 constexpr DType DTypeOf<int64_t>() {
   return DType::kI8;
+}
+template <>
+constexpr DType DTypeOf<uint32_t>() {
+  return DType::kU4;
 }
 template <>
 constexpr DType DTypeOf<uint64_t>() {

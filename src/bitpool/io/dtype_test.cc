@@ -27,13 +27,13 @@ std::optional<To> Convert(From value) {
 }
 
 TEST(DType, NamesAndNumbersGoBothWays) {
-  for (uint32_t number = 1; number <= 7; ++number) {
+  for (uint32_t number = 1; number <= 8; ++number) {
     const DType dtype = *DTypeFromNumber(number);
     EXPECT_EQ(DTypeFromName(DTypeName(dtype)), dtype);
     EXPECT_EQ(DTypeSize(dtype), static_cast<size_t>(DTypeName(dtype)[1] - '0'));
   }
   EXPECT_FALSE(DTypeFromNumber(0));
-  EXPECT_FALSE(DTypeFromNumber(8));
+  EXPECT_FALSE(DTypeFromNumber(9));
   EXPECT_FALSE(DTypeFromName("c8"));
 }
 
