@@ -1,0 +1,19 @@
+#include "bitpool/index/background_check.h"
+
+namespace bitpool {
+
+void BackgroundCheck::Touch() {
+  std::call_once(once_, [this] {
+    thread_ = std::jthread([this](std::stop_token stop) {
+      try {
+        work_(stop);
+      } catch (...) {
+        failure_ = std::current_exception();
+        failed_.store(!stop.stop_requested(), std::memory_order_release);
+      }
+    });
+  });
+  if (failed_.load(std::memory_order_acquire)) std::rethrow_exception(failure_);
+}
+
+}  // namespace bitpool

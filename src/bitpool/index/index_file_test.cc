@@ -1,0 +1,137 @@
+#include "bitpool/index/index_file.h"
+
+#include <nlohmann/json.hpp>
+
+#include "bitpool/base/random.h"
+#include "bitpool/io/container.h"
+#include "bitpool/io/testing.h"
+
+namespace bitpool {
+namespace {
+
+using testing::ExpectError;
+using testing::TempFolder;
+
+const RunContext& OneThread() {
+  static const RunContext context({.threads = 1});
+  return context;
+}
+
+BinaryCodes RandomCodes(uint64_t seed, size_t count) {
+  Random random(seed);
+  std::vector<uint8_t> rows(count * 4);
+  for (uint8_t& byte : rows) byte = static_cast<uint8_t>(random.Next());
+  return {32, rows};
+}
+
+std::unique_ptr<CodeIndex> SmallIndex(int64_t step) {
+  auto index = std::make_unique<CodeIndex>(IndexOptions{.bits = 32});
+  std::vector<int64_t> ids;
+  for (int64_t i = 0; i < 100; ++i) ids.push_back(5 + i * step);
+  index->Add(RandomCodes(1, 100), ids);
+  return index;
+}
+
+TEST(IndexFile, RoundTripsWithAndWithoutStoredIds) {
+  for (const int64_t step : {1, 3}) {
+    const TempFolder folder;
+    const auto index = SmallIndex(step);
+    index->Remove(5 + 99 * step);
+    SaveIndex(Env::Posix(), folder / "a.bpi", *index, IfExists::kFail);
+    const auto opened = OpenIndex(Env::Posix(), folder / "a.bpi", true, OneThread());
+    EXPECT_EQ(opened->size(), 99);
+    const BinaryCodes queries = RandomCodes(2, 10);
+    EXPECT_EQ(opened->Search(queries, 12, OneThread()).neighbours,
+              index->Search(queries, 12, OneThread()).neighbours);
+    // An opened index can be changed like any other.
+    opened->Replace(5, queries.code(0));
+    EXPECT_EQ(opened->Search(queries, 1, OneThread()).neighbours[0], (Neighbour{5, 0}));
+  }
+}
+
+TEST(IndexFile, TablesRoundTrip) {
+  const TempFolder folder;
+  CodeIndex index({.bits = 32, .kind = IndexKind::kMultiIndex});
+  std::vector<int64_t> ids;
+  BinaryCodes codes = RandomCodes(1, 5000);
+  for (Index i = 0; i < 3000; ++i) codes.Append(codes.code(i % 100));  // duplicates
+  for (int64_t i = 0; i < 8000; ++i) ids.push_back(i * 2);
+  index.Add(codes, ids);
+  ASSERT_GT(index.table_bytes(), 0U);
+  SaveIndex(Env::Posix(), folder / "a.bpi", index, IfExists::kFail);
+  const auto opened = OpenIndex(Env::Posix(), folder / "a.bpi", true, OneThread());
+  EXPECT_GT(opened->table_bytes(), 0U);
+  const BinaryCodes queries(32, {codes.rows().begin(), codes.rows().begin() + 400});
+  EXPECT_EQ(opened->Search(queries, 40, OneThread()).neighbours,
+            index.Search(queries, 40, OneThread()).neighbours);
+  EXPECT_TRUE(opened->Remove(0));
+}
+
+TEST(IndexFile, DamageIsFoundInTheBackgroundOfASearch) {
+  const TempFolder folder;
+  SaveIndex(Env::Posix(), folder / "a.bpi", *SmallIndex(1), IfExists::kFail);
+  std::string bytes = testing::ToString(Env::Posix().Map(folder / "a.bpi")->bytes());
+  bytes[64 + 3] ^= 1;  // inside the blocks
+  WriteFile(Env::Posix(), folder / "a.bpi", testing::ToBytes(bytes), IfExists::kReplace);
+  const auto opened = OpenIndex(Env::Posix(), folder / "a.bpi", false, OneThread());
+  const BinaryCodes queries = RandomCodes(2, 1);
+  ExpectError(ErrorCode::kCorrupt, {"a.bpi", "\"blocks\""}, [&] {
+    while (true) opened->Search(queries, 1, OneThread());
+  });
+}
+
+TEST(IndexFile, AnEmptyIndexCanBeSaved) {
+  const TempFolder folder;
+  SaveIndex(Env::Posix(), folder / "a.bpi", CodeIndex({.bits = 64}), IfExists::kFail);
+  EXPECT_EQ(OpenIndex(Env::Posix(), folder / "a.bpi", true, OneThread())->size(), 0);
+}
+
+TEST(IndexFile, EveryDamageIsRejected) {
+  const TempFolder folder;
+  const auto index = std::make_unique<CodeIndex>(IndexOptions{.bits = 8});
+  index->Add(BinaryCodes(8, {1, 2, 3}), std::vector<int64_t>{2, 7, 9});
+  SaveIndex(Env::Posix(), folder / "a.bpi", *index, IfExists::kFail);
+  const std::string good = testing::ToString(Env::Posix().Map(folder / "a.bpi")->bytes());
+  testing::ExpectEveryDamageIsRejected(good, [&](const std::shared_ptr<const FileView>& view) {
+    WriteFile(Env::Posix(), folder / "b.bpi", view->bytes(), IfExists::kReplace);
+    OpenIndex(Env::Posix(), folder / "b.bpi", true, OneThread());
+  });
+}
+
+// A container whose checksums are right and whose content is not.
+void WriteForged(const std::filesystem::path& path, uint64_t blocks, const nlohmann::json& metadata,
+                 const std::vector<int64_t>& ids) {
+  ContainerWriter writer(Env::Posix(), path, "index", IfExists::kReplace);
+  writer.Add<uint8_t>("blocks", {blocks, 64}, std::vector<uint8_t>(blocks * 64));
+  if (!ids.empty()) writer.Add<int64_t>("ids", {ids.size()}, ids);
+  writer.Commit(metadata);
+}
+
+TEST(IndexFile, LiesAreRejected) {
+  const TempFolder folder;
+  const auto open = [&](uint64_t blocks, const nlohmann::json& metadata,
+                        const std::vector<int64_t>& ids) {
+    WriteForged(folder / "a.bpi", blocks, metadata, ids);
+    return [&] { OpenIndex(Env::Posix(), folder / "a.bpi", false, OneThread()); };
+  };
+  open(1, {{"bits", 8}, {"codes", 2}, {"first_id", 0}}, {})();
+  for (const nlohmann::json& metadata :
+       {nlohmann::json{{"codes", 2}, {"first_id", 0}},
+        nlohmann::json{{"bits", 0}, {"codes", 2}, {"first_id", 0}},
+        nlohmann::json{{"bits", 5000}, {"codes", 2}, {"first_id", 0}},
+        nlohmann::json{{"bits", 9}, {"codes", 2}, {"first_id", 0}},
+        nlohmann::json{{"bits", 8}, {"codes", 65}, {"first_id", 0}},
+        nlohmann::json{{"bits", 8}, {"codes", -1}, {"first_id", 0}},
+        nlohmann::json{{"bits", 8}, {"codes", 2}, {"first_id", -4}},
+        nlohmann::json{{"bits", 8}, {"codes", "2"}, {"first_id", 0}},
+        nlohmann::json{{"bits", 8}, {"codes", 2}, {"first_id", INT64_MAX}}}) {
+    ExpectError(ErrorCode::kCorrupt, {"a.bpi", "section"}, open(1, metadata, {}));
+  }
+  const nlohmann::json fine = {{"bits", 8}, {"codes", 2}, {"first_id", 0}};
+  ExpectError(ErrorCode::kCorrupt, {"\"ids\"", "3 ids for 2"}, open(1, fine, {1, 2, 3}));
+  ExpectError(ErrorCode::kCorrupt, {"\"ids\""}, open(1, fine, {2, 2}));
+  ExpectError(ErrorCode::kCorrupt, {"\"ids\""}, open(1, fine, {-1, 2}));
+}
+
+}  // namespace
+}  // namespace bitpool
