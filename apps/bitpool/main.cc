@@ -35,9 +35,12 @@ int Main(int argc, char** argv) {
   app.require_subcommand(1);
   app.fallthrough();
   Session session(app);
+  AddBench(app, session);
   AddConvert(app, session);
   AddData(app, session);
+  AddIndexCodes(app, session);
   AddInspect(app, session);
+  AddSearch(app, session);
   AddVerify(app, session);
   try {
     app.parse(argc, argv);

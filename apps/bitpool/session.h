@@ -64,9 +64,12 @@ class Session {
 void AddForce(CLI::App* command, IfExists& if_exists);
 
 // One function per subcommand, each in its own file.
+void AddBench(CLI::App& app, Session& session);
 void AddConvert(CLI::App& app, Session& session);
 void AddData(CLI::App& app, Session& session);
+void AddIndexCodes(CLI::App& app, Session& session);
 void AddInspect(CLI::App& app, Session& session);
+void AddSearch(CLI::App& app, Session& session);
 void AddVerify(CLI::App& app, Session& session);
 
 }  // namespace bitpool::app

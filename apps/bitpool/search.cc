@@ -1,0 +1,188 @@
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+#include <numeric>
+
+#include "bitpool/index/code_files.h"
+#include "bitpool/index/code_index.h"
+#include "bitpool/index/index_file.h"
+#include "bitpool/io/sample_formats.h"
+#include "session.h"
+#include "table.h"
+
+namespace bitpool::app {
+namespace {
+
+struct SearchOptions {
+  std::string codes, index_file, queries, out, kind = "auto";
+  int bits = 0;
+  int64_t k = 0;
+  int radius = -1;
+  IfExists if_exists = IfExists::kFail;
+};
+
+std::optional<int> Bits(const SearchOptions& options) {
+  return options.bits == 0 ? std::nullopt : std::optional(options.bits);
+}
+
+IndexKind Kind(const SearchOptions& options) {
+  if (options.kind == "flat") return IndexKind::kFlat;
+  return options.kind == "mih" ? IndexKind::kMultiIndex : IndexKind::kAuto;
+}
+
+void AddKind(CLI::App* command, SearchOptions& options) {
+  command
+      ->add_option("--index", options.kind,
+                   "How to search: auto measures which is faster, flat scans, mih looks up")
+      ->check(CLI::IsMember({"auto", "flat", "mih"}))
+      ->capture_default_str();
+}
+
+std::unique_ptr<CodeIndex> LoadIndex(const SearchOptions& options, const RunContext& context) {
+  if (!options.index_file.empty())
+    return OpenIndex(Env::Posix(), options.index_file, false, context);
+  return MakeIndex(LoadCodes(Env::Posix(), options.codes, Bits(options)), Kind(options), context);
+}
+
+// The answers to each query, all of the same number when there is a k.
+std::vector<std::vector<Neighbour>> Answers(const SearchOptions& options, const CodeIndex& index,
+                                            const BinaryCodes& queries, const RunContext& context) {
+  if (options.radius >= 0) return index.RangeSearch(queries, options.radius, context);
+  const SearchResult result = index.Search(queries, options.k, context);
+  std::vector<std::vector<Neighbour>> answers;
+  for (Index query = 0; query < queries.size(); ++query) {
+    answers.emplace_back(result.of(query).begin(), result.of(query).end());
+  }
+  return answers;
+}
+
+// OUT.ids.npy and OUT.distances.npy, a row per query, padded with −1.
+void WriteArrays(const SearchOptions& options, const std::vector<std::vector<Neighbour>>& answers) {
+  size_t width = 1;
+  for (const auto& list : answers) width = std::max(width, list.size());
+  const auto ids =
+      CreateSamples(Env::Posix(), options.out + ".ids.npy", DType::kI8, {width}, options.if_exists);
+  const auto distances = CreateSamples(Env::Posix(), options.out + ".distances.npy", DType::kI4,
+                                       {width}, options.if_exists);
+  std::vector<int64_t> id_row(width);
+  std::vector<int32_t> distance_row(width);
+  for (const auto& list : answers) {
+    for (size_t i = 0; i < width; ++i) {
+      const Neighbour neighbour = i < list.size() ? list[i] : Neighbour();
+      id_row[i] = neighbour.id;
+      distance_row[i] = neighbour.distance;
+    }
+    ids->Append<int64_t>(id_row);
+    distances->Append<int32_t>(distance_row);
+  }
+  ids->Commit();
+  distances->Commit();
+}
+
+void PrintJson(const std::vector<std::vector<Neighbour>>& answers) {
+  nlohmann::json rows = nlohmann::json::array();
+  for (const auto& list : answers) {
+    nlohmann::json row = nlohmann::json::array();
+    for (const Neighbour& neighbour : list) {
+      if (neighbour.id >= 0)
+        row.push_back({{"id", neighbour.id}, {"distance", neighbour.distance}});
+    }
+    rows.push_back(std::move(row));
+  }
+  Session::Print(rows);
+}
+
+void PrintTable(const std::vector<std::vector<Neighbour>>& answers) {
+  std::vector<std::vector<std::string>> rows = {{"query", "rank", "id", "distance"}};
+  for (size_t query = 0; query < answers.size(); ++query) {
+    for (size_t i = 0; i < answers[query].size() && answers[query][i].id >= 0; ++i) {
+      rows.push_back({std::to_string(query), std::to_string(i + 1),
+                      std::to_string(answers[query][i].id),
+                      std::to_string(answers[query][i].distance)});
+    }
+  }
+  Session::Print(FormatTable(rows));
+}
+
+int Search(const SearchOptions& options, const Session& session) {
+  if ((options.k > 0) == (options.radius >= 0)) {
+    throw Error(ErrorCode::kInvalidArgument,
+                "expected either -k K with K from 1, or --radius R with R from 0");
+  }
+  if (options.codes.empty() == options.index_file.empty()) {
+    throw Error(ErrorCode::kInvalidArgument, "expected either --codes or --index-file");
+  }
+  const RunContext context = session.MakeContext();
+  const std::unique_ptr<CodeIndex> index = LoadIndex(options, context);
+  const BinaryCodes queries = LoadCodes(Env::Posix(), options.queries, index->bits());
+  const auto answers = Answers(options, *index, queries, context);
+  if (!options.out.empty()) {
+    WriteArrays(options, answers);
+    session.Say(
+        fmt::format("{0}.ids.npy and {0}.distances.npy: {1} queries", options.out, answers.size()));
+  } else if (session.json()) {
+    PrintJson(answers);
+  } else {
+    PrintTable(answers);
+  }
+  return kExitFine;
+}
+
+int IndexCodes(const SearchOptions& options, const Session& session) {
+  const auto index = MakeIndex(LoadCodes(Env::Posix(), options.codes, Bits(options)), Kind(options),
+                               session.MakeContext());
+  SaveIndex(Env::Posix(), options.out, *index, options.if_exists);
+  if (session.json()) {
+    Session::Print(
+        nlohmann::json{{"file", options.out}, {"codes", index->size()}, {"bits", index->bits()}});
+  } else {
+    session.Say(fmt::format("{}: {} codes of {} bits", options.out, index->size(), index->bits()));
+  }
+  return kExitFine;
+}
+
+}  // namespace
+
+void AddSearch(CLI::App& app, Session& session) {
+  const auto options = std::make_shared<SearchOptions>();
+  CLI::App* command = app.add_subcommand("search", "Find the nearest codes of queries, exactly");
+  command->add_option("--codes", options->codes,
+                      "Codes to search: .npy of bytes with a row per code, .bpv or .hex");
+  command->add_option("--index-file", options->index_file,
+                      "Codes to search: an index made by index-codes");
+  command->add_option("--queries", options->queries, "Codes to ask for")->required();
+  command->add_option("--bits", options->bits,
+                      "Length of the codes, when it is not that of their bytes");
+  command->add_option("-k", options->k, "Find the K nearest");
+  command->add_option("--radius", options->radius, "Find all within this distance");
+  command->add_option("-o,--out", options->out,
+                      "Write OUT.ids.npy and OUT.distances.npy, padded with -1");
+  AddKind(command, *options);
+  AddForce(command, options->if_exists);
+  command->footer(
+      "Ids are the numbers of the rows, from 0. Results are ordered by distance, then id.\n\n"
+      "Example:\n  bitpool search --codes db.npy --queries q.npy -k 10 -o nearest");
+  command->callback([options, &session] {
+    session.action = [options, &session] { return Search(*options, session); };
+  });
+}
+
+void AddIndexCodes(CLI::App& app, Session& session) {
+  const auto options = std::make_shared<SearchOptions>();
+  CLI::App* command = app.add_subcommand("index-codes", "Make an index file that opens at once");
+  command
+      ->add_option("CODES", options->codes,
+                   "Codes: .npy of bytes with a row per code, .bpv or .hex")
+      ->required();
+  command->add_option("-o,--out", options->out, "Index file to write (.bpi)")->required();
+  command->add_option("--bits", options->bits,
+                      "Length of the codes, when it is not that of their bytes");
+  AddKind(command, *options);
+  AddForce(command, options->if_exists);
+  command->footer("Example:\n  bitpool index-codes db.npy -o db.bpi");
+  command->callback([options, &session] {
+    session.action = [options, &session] { return IndexCodes(*options, session); };
+  });
+}
+
+}  // namespace bitpool::app
