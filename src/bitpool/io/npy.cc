@@ -136,8 +136,9 @@ DType ParseType(const std::string& file, const std::string& descr) {
   if (!little) {
     throw Error(
         ErrorCode::kUnsupported,
-        fmt::format("{}: element type '{}': expected little-endian f2, f4, f8, u1, i4, i8, u4 or u8{}",
-                    file, descr, descr.starts_with('>') ? " (this file is big-endian)" : ""));
+        fmt::format(
+            "{}: element type '{}': expected little-endian f2, f4, f8, u1, i4, i8, u4 or u8{}",
+            file, descr, descr.starts_with('>') ? " (this file is big-endian)" : ""));
   }
   return *dtype;
 }
