@@ -1,5 +1,7 @@
 #include "faiss_peer.h"
 
+#include "bitpool/codes/binary_codes.h"
+
 #ifdef BITPOOL_HAVE_FAISS
 #include <faiss/IndexBinaryFlat.h>
 #include <faiss/IndexBinaryHash.h>
@@ -41,19 +43,19 @@ class Peer : public FaissBinary {
 std::unique_ptr<FaissBinary> MakeFaissFlat(int bits, std::span<const uint8_t> rows, int threads) {
   if (bits % 8 != 0) return nullptr;
   auto index = std::make_unique<faiss::IndexBinaryFlat>(bits);
-  index->add(static_cast<int64_t>(rows.size()) / (bits / 8), rows.data());
+  index->add(static_cast<int64_t>(rows.size() / BytesPerCode(bits)), rows.data());
   return std::make_unique<Peer<faiss::IndexBinaryFlat>>(std::move(index), threads);
 }
 
 std::unique_ptr<FaissBinary> MakeFaissMultiHash(int bits, std::span<const uint8_t> rows,
                                                 int threads) {
   if (bits % 8 != 0) return nullptr;
-  const auto count = static_cast<double>(rows.size()) / (bits / 8);
-  const int width = std::clamp(static_cast<int>(std::log2(count)), 1, bits);
+  const size_t count = rows.size() / BytesPerCode(bits);
+  const int width = std::clamp(static_cast<int>(std::log2(static_cast<double>(count))), 1, bits);
   const int maps = std::max(1, bits / width);
   auto index = std::make_unique<faiss::IndexBinaryMultiHash>(bits, maps, bits / maps);
   index->nflip = 1;
-  index->add(static_cast<int64_t>(rows.size()) / (bits / 8), rows.data());
+  index->add(static_cast<int64_t>(rows.size() / BytesPerCode(bits)), rows.data());
   return std::make_unique<Peer<faiss::IndexBinaryMultiHash>>(std::move(index), threads);
 }
 

@@ -65,13 +65,14 @@ class CodeLaw {
 
   // Steps from one flipped bit to the next, which are geometrically distributed.
   void FlipBits(uint8_t* code) {
-    const double scale = 1 / std::log1p(-kFlip);
-    for (double bit = Skip(scale); bit < options_.bits; bit += 1 + Skip(scale)) {
-      const auto i = static_cast<size_t>(bit);
+    const auto bits = static_cast<uint64_t>(options_.bits);
+    for (uint64_t i = Skip(); i < bits; i += 1 + Skip()) {
       code[i / 8] = static_cast<uint8_t>(code[i / 8] ^ 1 << (i % 8));
     }
   }
-  double Skip(double scale) { return std::floor(std::log(1 - random_.Uniform()) * scale); }
+  uint64_t Skip() {
+    return static_cast<uint64_t>(std::log(1 - random_.Uniform()) / std::log1p(-kFlip));
+  }
 
   const HammingBenchOptions& options_;
   Random random_;

@@ -4,7 +4,7 @@ namespace bitpool {
 
 void BackgroundCheck::Touch() {
   std::call_once(once_, [this] {
-    thread_ = std::jthread([this](std::stop_token stop) {
+    thread_ = std::jthread([this](const std::stop_token& stop) {
       try {
         work_(stop);
       } catch (...) {

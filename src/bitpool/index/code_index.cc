@@ -174,7 +174,8 @@ bool CodeIndex::MarkRemoved(const Moment& moment, int64_t id, uint64_t version) 
 
 // Merges with the segments before it that are not much larger. Each code is then copied a number of
 // times that grows with the logarithm of the codes, and so does the number of segments.
-void CodeIndex::AppendSegment(Moment& moment, std::shared_ptr<const CodeSegment> segment) const {
+void CodeIndex::AppendSegment(Moment& moment,
+                              const std::shared_ptr<const CodeSegment>& segment) const {
   moment.parts.push_back(
       {.segment = segment, .tombstones = std::make_shared<Tombstones>(segment->size())});
   size_t first = moment.parts.size() - 1;

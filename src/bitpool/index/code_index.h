@@ -131,7 +131,7 @@ class CodeIndex {
                                                  std::vector<int64_t> ids) const;
   std::shared_ptr<const CodeSegment> MergeParts(std::span<const Part> parts,
                                                 uint64_t version) const;
-  void AppendSegment(Moment& moment, std::shared_ptr<const CodeSegment> segment) const;
+  void AppendSegment(Moment& moment, const std::shared_ptr<const CodeSegment>& segment) const;
   void DropMostlyRemoved(Moment& moment) const;
   void RequireQueries(const BinaryCodes& queries) const;
   bool SearchListed(const Moment& moment, const BinaryCodes& queries, int64_t k,

@@ -17,7 +17,9 @@ struct RepeatedSlot {
   uint32_t row;
   uint32_t slot;
 
-  friend auto operator<=>(const RepeatedSlot&, const RepeatedSlot&) = default;
+  friend bool operator<(const RepeatedSlot& a, const RepeatedSlot& b) {
+    return a.row != b.row ? a.row < b.row : a.slot < b.slot;
+  }
 };
 
 // The codes of a segment in the form the multi-index searches: every distinct code once, in the
