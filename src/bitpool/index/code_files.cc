@@ -67,4 +67,17 @@ BinaryCodes LoadCodes(Env& env, const std::filesystem::path& path, std::optional
   }
 }
 
+void SaveCodes(Env& env, const std::filesystem::path& path, const BinaryCodes& codes,
+               IfExists if_exists) {
+  if (path.extension() == ".hex") {
+    std::string text;
+    for (Index i = 0; i < codes.size(); ++i) text += codes.ToHex(i) + "\n";
+    WriteFile(env, path, std::as_bytes(std::span(text)), if_exists);
+    return;
+  }
+  const auto writer = CreateSamples(env, path, DType::kU1, {codes.bytes_per_code()}, if_exists);
+  writer->Append<uint8_t>(codes.rows());
+  writer->Commit();
+}
+
 }  // namespace bitpool

@@ -37,6 +37,19 @@ TEST_F(CodeFilesTest, ReadsArraysAndHex) {
   EXPECT_EQ(hex.ToHex(1), "0a0b");
 }
 
+TEST_F(CodeFilesTest, SavedCodesComeBack) {
+  const BinaryCodes codes(12, {0x34, 0x02, 0xff, 0x0f, 0x00, 0x00});
+  for (const std::string name : {"c.npy", "c.bpv", "c.hex"}) {
+    SaveCodes(Env::Posix(), folder_ / name, codes, IfExists::kFail);
+    const BinaryCodes back = LoadCodes(Env::Posix(), folder_ / name, 12);
+    EXPECT_TRUE(std::equal(back.rows().begin(), back.rows().end(), codes.rows().begin(),
+                           codes.rows().end()))
+        << name;
+  }
+  ExpectError(ErrorCode::kInvalidArgument, {"exists"},
+              [&] { SaveCodes(Env::Posix(), folder_ / "c.hex", codes, IfExists::kFail); });
+}
+
 TEST_F(CodeFilesTest, SaysWhatIsWrong) {
   ExpectError(ErrorCode::kInvalidArgument, {"a.npy", "2 bytes", "17 bits"}, [&] {
     LoadCodes(Env::Posix(), Npy<uint8_t>({2}, {1, 2}), 17);

@@ -48,32 +48,32 @@ std::shared_ptr<const CodeSegment> CodeSegment::Build(SegmentLayout layout, int 
   return segment;
 }
 
-std::shared_ptr<const CodeSegment> CodeSegment::ViewBlocks(int bits, size_t size,
-                                                           std::span<const uint8_t> blocks,
-                                                           MappedIds ids,
-                                                           std::shared_ptr<const void> owner) {
+std::shared_ptr<CodeSegment> CodeSegment::MakeView(int bits, size_t size, MappedIds ids,
+                                                   std::shared_ptr<const void> owner) {
   std::shared_ptr<CodeSegment> segment(new CodeSegment());
   segment->bits_ = bits;
   segment->bytes_per_code_ = BytesPerCode(bits);
   segment->size_ = size;
   segment->first_id_ = ids.first_id;
-  segment->blocks_ = blocks;
   segment->ids_ = ids.ids;
   segment->owner_ = std::move(owner);
+  return segment;
+}
+
+std::shared_ptr<const CodeSegment> CodeSegment::ViewBlocks(int bits, size_t size,
+                                                           std::span<const uint8_t> blocks,
+                                                           MappedIds ids,
+                                                           std::shared_ptr<const void> owner) {
+  auto segment = MakeView(bits, size, ids, std::move(owner));
+  segment->blocks_ = blocks;
   return segment;
 }
 
 std::shared_ptr<const CodeSegment> CodeSegment::ViewTables(int bits, size_t size,
                                                            SegmentTables tables, MappedIds ids,
                                                            std::shared_ptr<const void> owner) {
-  std::shared_ptr<CodeSegment> segment(new CodeSegment());
-  segment->bits_ = bits;
-  segment->bytes_per_code_ = BytesPerCode(bits);
-  segment->size_ = size;
-  segment->first_id_ = ids.first_id;
+  auto segment = MakeView(bits, size, ids, std::move(owner));
   segment->tables_ = std::move(tables);
-  segment->ids_ = ids.ids;
-  segment->owner_ = std::move(owner);
   return segment;
 }
 

@@ -63,6 +63,8 @@ class CodeSegment {
 
  private:
   CodeSegment() = default;
+  static std::shared_ptr<CodeSegment> MakeView(int bits, size_t size, MappedIds ids,
+                                               std::shared_ptr<const void> owner);
 
   int bits_ = 0;
   size_t bytes_per_code_ = 0;
