@@ -62,7 +62,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const size_t blocks = 1 + pool.size() % 3;
   size_t next = 0;
   const auto draw = [&] {
-    return static_cast<uint8_t>(pool[next % pool.size()] + 37 * (next++ / pool.size()));
+    const size_t i = next++;
+    return static_cast<uint8_t>(pool[i % pool.size()] + 37 * (i / pool.size()));
   };
   for (size_t i = 0; i < input.bytes; ++i) input.query.push_back(draw());
   for (size_t i = 0; i < blocks * BlockBytes(input.bytes); ++i) input.rows.push_back(draw());

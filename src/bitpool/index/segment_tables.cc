@@ -24,7 +24,7 @@ bool BySlot(const RepeatedSlot& a, const RepeatedSlot& b) { return a.slot < b.sl
 
 }  // namespace
 
-SegmentTables::SegmentTables(int bits) : bits_(bits), bytes_per_code_(BytesPerCode(bits)) {}
+SegmentTables::SegmentTables(int bits) : bytes_per_code_(BytesPerCode(bits)) {}
 
 SegmentTables SegmentTables::Build(int bits, std::span<const uint8_t> slot_rows,
                                    const RunContext& context) {

@@ -64,7 +64,6 @@ class SegmentTables {
   uint32_t FirstSlot(uint32_t row) const;
   size_t FirstRepeated(uint32_t row) const;
 
-  int bits_;
   size_t bytes_per_code_;
   std::span<const uint8_t> rows_;
   std::span<const RepeatedSlot> repeated_;  // by (row, slot)
