@@ -1,0 +1,68 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "bitpool/base/matrix.h"
+#include "bitpool/base/run_context.h"
+#include "bitpool/codes/binary_codes.h"
+#include "bitpool/linalg/column_source.h"
+#include "bitpool/linalg/ridge.h"
+
+namespace bitpool {
+
+// An array an encoder consists of, by name, as it is stored. A vector is a matrix of one column.
+using NamedMatrix = std::pair<std::string, MatrixF>;
+
+// Turns vectors into binary codes. Never changes and may be used from many threads.
+class HashEncoder {
+ public:
+  virtual ~HashEncoder() = default;
+
+  virtual Index dimension() const = 0;  // of the vectors
+  virtual int bits() const = 0;
+
+  // h of every column, bits × n, before it is rounded: bit i of the code is 1 where h is not
+  // negative, and the farther from zero, the surer the bit. Throws kInvalidArgument for another
+  // dimension.
+  MatrixF Project(const MatrixFRef& block) const;
+
+  // The codes of the columns: the signs of Project, with sgn(0) = +1. Throws kInvalidArgument,
+  // naming the column, for a result that is not a number.
+  BinaryCodes Encode(const MatrixFRef& block) const;
+
+  // What distinguishes encoders in files: "linear", "spheres", "product".
+  virtual std::string_view kind() const = 0;
+  virtual std::vector<NamedMatrix> Parameters() const = 0;
+
+ private:
+  // REQUIRES: block.rows() == dimension()
+  virtual MatrixF ProjectColumns(const MatrixFRef& block) const = 0;
+};
+
+// h = W₁x + c₁
+class LinearEncoder : public HashEncoder {
+ public:
+  // Throws kInvalidArgument for sizes that do not agree or numbers that are not finite.
+  explicit LinearEncoder(LinearMap map);
+
+  Index dimension() const override { return map_.weights.cols(); }
+  int bits() const override { return static_cast<int>(map_.weights.rows()); }
+  std::string_view kind() const override { return "linear"; }
+  std::vector<NamedMatrix> Parameters() const override;
+
+  const LinearMap& map() const { return map_; }
+
+ private:
+  MatrixF ProjectColumns(const MatrixFRef& block) const override;
+
+  LinearMap map_;
+};
+
+// The codes of all columns of a source, in parallel.
+BinaryCodes EncodeAll(const HashEncoder& encoder, const ColumnSource& source,
+                      const RunContext& context);
+
+}  // namespace bitpool

@@ -1,0 +1,65 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "bitpool/hash/hash_encoder.h"
+#include "bitpool/linalg/ridge.h"
+#include "bitpool/linalg/trained.h"
+
+namespace bitpool {
+
+// One step of a trainer that improves its codes step by step. What a method does not have is zero.
+struct TrainingIteration {
+  double objective = 0;       // what the method minimises, as its trainer says
+  double reconstruction = 0;  // mean squared error of the decoder on the training codes
+  double quantisation = 0;    // mean squared distance of the codes from the encoder's output
+  double flipped = 0;         // share of the bits that changed
+  double seconds = 0;
+};
+
+// How a model was found.
+struct TrainingSummary {
+  Index samples = 0;
+  std::vector<TrainingIteration> iterations;
+  bool converged = false;    // ended by its own criterion, not by the number of iterations
+  bool interrupted = false;  // a stop was asked for; the model is that of the last iteration
+  double seconds = 0;
+
+  std::string BriefReport() const;
+};
+
+// What every method learns: an encoder to bits, and a linear decoder x ≈ W₂b + c₂ of b in {−1, 1},
+// so that the reconstruction errors of methods compare.
+struct HashModel {
+  using Summary = TrainingSummary;
+
+  std::string method;  // "rba", "itq", …
+  std::shared_ptr<const HashEncoder> encoder;
+  LinearMap decoder;
+
+  Index dimension() const { return encoder->dimension(); }
+  int bits() const { return encoder->bits(); }
+
+  // W₂b + c₂ of every code.
+  MatrixF Reconstruct(const BinaryCodes& codes) const;
+};
+
+// The decoder of an encoder whose method brings none: the least-squares fit of the samples to their
+// own codes, as the paper does for ITQ. Bits that are constant get weight zero.
+LinearMap FitDecoder(const HashEncoder& encoder, const ColumnSource& source,
+                     const RunContext& context);
+
+// Mean of ‖x − Reconstruct(Encode(x))‖² over the samples.
+double ReconstructionError(const HashModel& model, const ColumnSource& source,
+                           const RunContext& context);
+
+// What every trainer needs of its data, with the reason in words a user understands: at least
+// two samples, finite numbers that vary. Throws kInvalidArgument.
+void RequireTrainable(const Moments& moments);
+
+// The codes as a matrix of −1 and +1, a column per code.
+MatrixF SignsOf(const BinaryCodes& codes, Index first, Index count);
+
+}  // namespace bitpool
