@@ -17,6 +17,12 @@ RunContext::RunContext(RunOptions options) : options_(std::move(options)) {
   pool_ = std::make_shared<TaskPool>(options_.threads);
 }
 
+RunContext RunContext::WithoutStop() const {
+  RunContext copy = *this;
+  copy.options_.stop = {};
+  return copy;
+}
+
 void RunContext::ThrowIfStopped() const {
   if (stopped()) throw Error(ErrorCode::kCancelled, "interrupted");
 }

@@ -30,6 +30,9 @@ class RunContext {
   // A generator for the part of a job with this number; parts do not disturb each other.
   Random MakeRandom(uint64_t stream = 0) const { return Random(options_.seed).Fork(stream); }
 
+  // The same, for what must be finished after a stop was asked for.
+  RunContext WithoutStop() const;
+
   bool stopped() const { return options_.stop.stop_requested(); }
 
   // Throws Error with kCancelled when a stop was asked for.

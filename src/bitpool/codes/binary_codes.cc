@@ -4,11 +4,11 @@
 
 #include <bit>
 #include <charconv>
-#include <cmath>
 #include <cstring>
 #include <utility>
 
 #include "bitpool/base/error.h"
+#include "bitpool/codes/sign_bits.h"
 
 namespace bitpool {
 
@@ -40,18 +40,15 @@ BinaryCodes::BinaryCodes(int bits, std::vector<uint8_t> rows) : BinaryCodes(bits
 
 BinaryCodes BinaryCodes::FromSigns(const MatrixFRef& values) {
   BinaryCodes codes(static_cast<int>(std::min<Index>(values.rows(), kMaxBits + 1)));
-  const size_t bytes = codes.bytes_per_code();
-  codes.rows_.resize(static_cast<size_t>(values.cols()) * bytes);
-  for (Index column = 0; column < values.cols(); ++column) {
-    uint8_t* row = codes.rows_.data() + static_cast<size_t>(column) * bytes;
-    for (Index i = 0; i < values.rows(); ++i) {
-      const float value = values(i, column);
-      if (std::isnan(value)) {
-        throw Error(ErrorCode::kInvalidArgument,
-                    fmt::format("column {}: a value is not a number", column));
-      }
-      row[i / 8] = static_cast<uint8_t>(row[i / 8] | (value >= 0 ? 1 : 0) << (i % 8));
-    }
+  codes.rows_.resize(static_cast<size_t>(values.cols()) * codes.bytes_per_code());
+  // A block of a larger matrix has gaps between its columns.
+  const bool gapless = values.outerStride() == values.rows();
+  const MatrixF copy = gapless ? MatrixF() : MatrixF(values);
+  const Index bad = PackSigns(gapless ? values.data() : copy.data(), values.rows(), values.cols(),
+                              codes.rows_.data());
+  if (bad < values.cols()) {
+    throw Error(ErrorCode::kInvalidArgument,
+                fmt::format("column {}: a value is not a number", bad));
   }
   return codes;
 }

@@ -2,10 +2,8 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <cmath>
-
 #include "bitpool/base/error.h"
+#include "bitpool/codes/sign_bits.h"
 #include "bitpool/linalg/moments.h"
 
 namespace bitpool {
@@ -91,13 +89,8 @@ void RequireTrainable(const Moments& moments) {
 
 MatrixF SignsOf(const BinaryCodes& codes, Index first, Index count) {
   MatrixF signs(codes.bits(), count);
-  for (Index column = 0; column < count; ++column) {
-    const std::span<const uint8_t> code = codes.code(first + column);
-    float* sign = signs.col(column).data();
-    for (int bit = 0; bit < codes.bits(); ++bit) {
-      sign[bit] = (code[static_cast<size_t>(bit) / 8] >> (bit % 8) & 1) != 0 ? 1.0F : -1.0F;
-    }
-  }
+  UnpackSigns(codes.rows().data() + static_cast<size_t>(first) * codes.bytes_per_code(),
+              codes.bits(), count, signs.data());
   return signs;
 }
 

@@ -22,7 +22,7 @@ struct TrainingIteration {
 // How a model was found.
 struct TrainingSummary {
   Index samples = 0;
-  std::vector<TrainingIteration> iterations;
+  std::vector<TrainingIteration> iterations = {};
   bool converged = false;    // ended by its own criterion, not by the number of iterations
   bool interrupted = false;  // a stop was asked for; the model is that of the last iteration
   double seconds = 0;

@@ -348,6 +348,15 @@ CrossScatter::CrossScatter(Index inputs, Index targets)
       target_mean_(VectorD::Zero(targets)),
       scatter_(MatrixD::Zero(targets, inputs)) {}
 
+CrossScatter::CrossScatter(Index count, VectorD input_mean, VectorD target_mean, MatrixD scatter)
+    : count_(count),
+      input_mean_(std::move(input_mean)),
+      target_mean_(std::move(target_mean)),
+      scatter_(std::move(scatter)) {
+  CheckSameSize(target_mean_.size(), scatter_.rows(), "rows of the scatter");
+  CheckSameSize(input_mean_.size(), scatter_.cols(), "columns of the scatter");
+}
+
 void CrossScatter::Add(const MatrixFRef& inputs, const MatrixFRef& targets) {
   MomentsEngine(*this, MatrixColumns(inputs), MatrixColumns(targets)).Run();
 }

@@ -53,6 +53,9 @@ class CrossScatter {
  public:
   explicit CrossScatter(Index inputs = 0, Index targets = 0);
 
+  // From parts that were summed elsewhere. Throws kInvalidArgument when their sizes do not agree.
+  CrossScatter(Index count, VectorD input_mean, VectorD target_mean, MatrixD scatter);
+
   // Column i of both belongs together.
   void Add(const MatrixFRef& inputs, const MatrixFRef& targets);
   void Merge(const CrossScatter& other);

@@ -1,0 +1,94 @@
+#include "bitpool/hash/rba.h"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <cmath>
+
+#include "bitpool/base/error.h"
+
+namespace bitpool {
+namespace {
+
+void RequirePositive(double value, const char* name) {
+  if (value > 0 && std::isfinite(value)) return;
+  throw Error(ErrorCode::kInvalidArgument,
+              fmt::format("{} of RBA: expected a positive number, got {}", name, value));
+}
+
+}  // namespace
+
+RbaOptions RbaOptions::Paper(int bits) {
+  return {.bits = bits,
+          .iterations = 10,
+          .lambda = 0.01,
+          .beta = 1,
+          .scale = ConstantScale::kLiteral,
+          .min_flipped = 0};
+}
+
+void RbaOptions::Validate() const {
+  RequireBits(bits);
+  RequirePositive(lambda, "lambda");
+  RequirePositive(beta, "beta");
+  if (iterations < 1) {
+    throw Error(ErrorCode::kInvalidArgument,
+                fmt::format("iterations of RBA: expected 1 or more, got {}", iterations));
+  }
+  if (!(min_flipped >= 0 && min_flipped <= 1)) {
+    throw Error(ErrorCode::kInvalidArgument,
+                fmt::format("share of flipped bits: expected 0 to 1, got {}", min_flipped));
+  }
+}
+
+AutoencoderWeights WeightsFor(const RbaOptions& options, double total_variance, Index samples) {
+  if (options.scale == ConstantScale::kLiteral) {
+    const auto m = static_cast<double>(samples);
+    return {.quantisation = options.lambda,
+            .encoder_ridge = options.beta / (options.lambda * m),
+            .decoder_ridge = options.beta / m};
+  }
+  // Multiplying the data by s divides what quantisation and encoder ridge are worth by s²; instead
+  // of the data we multiply them, by 1/s² = variance per bit.
+  const double variance_per_bit = total_variance / options.bits;
+  return {.quantisation = options.lambda * variance_per_bit,
+          .encoder_ridge = options.beta / options.lambda * variance_per_bit,
+          .decoder_ridge = options.beta};
+}
+
+Trained<HashModel> TrainRba(const RbaOptions& options, const ColumnSource& source,
+                            const RunContext& context) {
+  options.Validate();
+  const auto start = std::chrono::steady_clock::now();
+  const Moments moments = ComputeMoments(source, context);
+  RequireTrainable(moments);
+  ItqOptions itq = options.itq;
+  itq.bits = options.bits;
+  TrainingSummary of_itq;
+  const LinearEncoder initial(FindItqEncoder(itq, source, moments, context, of_itq));
+  if (of_itq.interrupted) context.ThrowIfStopped();
+  RelaxedAutoencoder autoencoder(WeightsFor(options, moments.Covariance().trace(), source.size()),
+                                 source, moments, nullptr, initial, context);
+
+  TrainingSummary summary{.samples = source.size()};
+  Progress progress =
+      context.StartProgress("RBA", "iterations", static_cast<uint64_t>(options.iterations));
+  for (int i = 0; i < options.iterations && !summary.converged; ++i) {
+    try {
+      summary.iterations.push_back(autoencoder.Iterate(context));
+    } catch (const Error& error) {
+      if (error.code() != ErrorCode::kCancelled || i == 0) throw;
+      summary.interrupted = true;
+      break;
+    }
+    progress.Advance();
+    summary.converged = summary.iterations.back().flipped <= options.min_flipped;
+  }
+  HashModel model{.method = "rba",
+                  .encoder = std::make_shared<LinearEncoder>(autoencoder.Encoder()),
+                  .decoder = autoencoder.Decoder()};
+  summary.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  return {.model = std::move(model), .summary = std::move(summary)};
+}
+
+}  // namespace bitpool
