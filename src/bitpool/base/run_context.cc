@@ -23,6 +23,18 @@ RunContext RunContext::WithoutStop() const {
   return copy;
 }
 
+RunContext RunContext::WithoutProgress() const {
+  RunContext copy = *this;
+  copy.options_.progress = nullptr;
+  return copy;
+}
+
+RunContext RunContext::WithSeed(uint64_t seed) const {
+  RunContext copy = *this;
+  copy.options_.seed = seed;
+  return copy;
+}
+
 void RunContext::ThrowIfStopped() const {
   if (stopped()) throw Error(ErrorCode::kCancelled, "interrupted");
 }

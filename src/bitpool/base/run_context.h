@@ -32,6 +32,9 @@ class RunContext {
 
   // The same, for what must be finished after a stop was asked for.
   RunContext WithoutStop() const;
+  // The same for the parts of a job that reports its own progress.
+  RunContext WithoutProgress() const;
+  RunContext WithSeed(uint64_t seed) const;
 
   bool stopped() const { return options_.stop.stop_requested(); }
 

@@ -46,5 +46,16 @@ TEST(RunContext, ProgressReachesTheSink) {
   EXPECT_EQ(sink->last, 2U);
 }
 
+TEST(RunContext, CopiesWithOneThingChangedShareTheThreads) {
+  const std::stop_source stop;
+  const RunContext context({.threads = 2, .seed = 5, .stop = stop.get_token()});
+  std::stop_source(stop).request_stop();
+  EXPECT_THROW(context.WithSeed(7).ThrowIfStopped(), Error);
+  EXPECT_NO_THROW(context.WithoutStop().ThrowIfStopped());
+  EXPECT_EQ(context.WithSeed(7).seed(), 7U);
+  EXPECT_EQ(context.WithoutProgress().seed(), 5U);
+  EXPECT_EQ(&context.pool(), &context.WithoutProgress().pool());
+}
+
 }  // namespace
 }  // namespace bitpool

@@ -1,10 +1,10 @@
 #include "bitpool/index/segment_choice.h"
 
 #include <algorithm>
-#include <chrono>
 #include <limits>
 #include <utility>
 
+#include "bitpool/base/stopwatch.h"
 #include "bitpool/codes/binary_codes.h"
 #include "bitpool/index/segment_scan.h"
 
@@ -24,12 +24,11 @@ double MeasureSeconds(const CodeSegment& segment, const ScanQueries& queries) {
   scratch.tops.resize(queries.size());
   double best = std::numeric_limits<double>::infinity();
   for (int round = 0; round < kRounds; ++round) {
-    const auto start = std::chrono::steady_clock::now();
+    const Stopwatch watch;
     for (TopK& top : scratch.tops) top.Reset(kSampleNeighbours, segment.bits(), true);
     ScanForBest({.segment = &segment, .tombstones = &none, .version = 0, .filter = nullptr}, 0,
                 PieceCount(segment), queries, 0, scratch.tops, scratch);
-    const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
-    best = std::min(best, taken.count());
+    best = std::min(best, watch.seconds());
   }
   return best;
 }

@@ -3,18 +3,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <limits>
 #include <utility>
 
 #include "bitpool/base/error.h"
+#include "bitpool/base/stopwatch.h"
 #include "bitpool/linalg/reductions.h"
 
 namespace bitpool {
 namespace {
-
-using Clock = std::chrono::steady_clock;
 
 constexpr Index kChunkColumns = 2048;            // read and summed at once
 constexpr Index kScores = Index{1} << 18;        // distances computed at once, if that leaves
@@ -24,10 +22,6 @@ constexpr size_t kSeedingGrain = 4096;           // columns
 constexpr uint64_t kSampleStream = 1, kSeedingStream = 2;
 constexpr double kUnitRoundoff = std::numeric_limits<float>::epsilon() / 2.0;
 constexpr double kLargestSquare = std::numeric_limits<float>::max() / 4.0;
-
-double SecondsSince(Clock::time_point start) {
-  return std::chrono::duration<double>(Clock::now() - start).count();
-}
 
 void ThrowTooLarge(const MatrixFRef& part, Index column, Index first) {
   RequireFinite(part.col(column), first + column);
@@ -155,7 +149,7 @@ class Lloyd {
     Progress progress = context_.StartProgress("k-means", "columns", steps);
     double previous = std::numeric_limits<double>::infinity();
     for (int i = 0; i < options_.iterations && !summary.converged; ++i) {
-      const auto start = Clock::now();
+      const Stopwatch watch;
       const KMeans model(std::move(centroids));
       Sums sums = AssignAll(model, progress);
       const std::vector<Index> empty = EmptyClusters(sums);
@@ -166,7 +160,7 @@ class Lloyd {
       iteration.objective = sums.squared_distance / samples;
       iteration.moved = static_cast<double>(sums.moved) / samples;
       iteration.empty = static_cast<Index>(empty.size());
-      iteration.seconds = SecondsSince(start);
+      iteration.seconds = watch.seconds();
       const bool stalled = previous - iteration.objective <= options_.tolerance * previous;
       summary.converged = !reseeded && (sums.moved == 0 || (i > 0 && stalled));
       previous = iteration.objective;
@@ -371,13 +365,13 @@ Trained<KMeans> TrainKMeans(const KMeansOptions& options, const ColumnSource& so
                             const RunContext& context) {
   options.Validate();
   CheckSamples(options, source);
-  const auto start = Clock::now();
+  const Stopwatch watch;
   Trained<KMeans> trained;
   trained.summary.samples = source.size();
   trained.summary.clusters = options.clusters;
   MatrixF seeds = ChooseSeeds(options, source, context);
   trained.model = Lloyd(options, source, context).Run(std::move(seeds), trained.summary);
-  trained.summary.seconds = SecondsSince(start);
+  trained.summary.seconds = watch.seconds();
   return trained;
 }
 

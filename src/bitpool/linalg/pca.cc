@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 
 #include "bitpool/base/error.h"
+#include "bitpool/base/stopwatch.h"
 #include "bitpool/linalg/symmetric_eigen.h"
 
 namespace bitpool {
@@ -60,7 +60,7 @@ Trained<Pca> TrainPca(const PcaOptions& options, const ColumnSource& source,
                       const RunContext& context) {
   options.Validate();
   CheckComponents(options.components, source.dimension());  // before the pass over the data
-  const auto start = std::chrono::steady_clock::now();
+  const Stopwatch watch;
   Trained<Pca> trained;
   const Moments moments = ComputeMoments(source, context);
   trained.model = ComputePca(moments, options.components);
@@ -71,8 +71,7 @@ Trained<Pca> TrainPca(const PcaOptions& options, const ColumnSource& source,
   if (pca.total_variance > 0) {
     summary.explained = std::min(1.0, pca.variances.cast<double>().sum() / pca.total_variance);
   }
-  const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
-  summary.seconds = taken.count();
+  summary.seconds = watch.seconds();
   return trained;
 }
 
