@@ -4,11 +4,11 @@
 
 #include <algorithm>
 #include <bit>
-#include <chrono>
 #include <cmath>
 #include <numeric>
 
 #include "bitpool/base/error.h"
+#include "bitpool/base/stopwatch.h"
 #include "bitpool/codes/sign_bits.h"
 #include "bitpool/linalg/pca.h"
 #include "bitpool/linalg/procrustes.h"
@@ -21,10 +21,6 @@ constexpr uint64_t kSampleStream = 1, kRotationStream = 2;
 constexpr size_t kChunkColumns = 512;
 // From this share of changed bits on, one matrix product is faster than adding column by column.
 constexpr double kManyFlips = 0.1;
-
-double SecondsSince(std::chrono::steady_clock::time_point start) {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-}
 
 // How many columns of each chunk are used, so that all chunks give the same share.
 Index ColumnsToUse(Index chunk, Index size, double share) {
@@ -95,7 +91,7 @@ class Rotation {
 
   // B from R, then R from B.
   TrainingIteration Iterate() {
-    const auto start = std::chrono::steady_clock::now();
+    const Stopwatch watch;
     uint64_t flips = 0;
     context_.pool().OrderedReduce(
         static_cast<size_t>(projected_.cols()), kChunkColumns, Part{},
@@ -117,7 +113,7 @@ class Rotation {
     record.objective = std::max(0.0, bits_ + (squares_ - 2 * match) / samples);
     record.quantisation = record.objective;
     record.flipped = static_cast<double>(flips) / (samples * bits_);
-    record.seconds = SecondsSince(start);
+    record.seconds = watch.seconds();
     return record;
   }
 
@@ -231,13 +227,13 @@ LinearMap FindItqEncoder(const ItqOptions& options, const ColumnSource& source,
 Trained<HashModel> TrainItq(const ItqOptions& options, const ColumnSource& source,
                             const RunContext& context) {
   options.Validate();
-  const auto start = std::chrono::steady_clock::now();
+  const Stopwatch watch;
   const Moments moments = ComputeMoments(source, context);
   TrainingSummary summary{.samples = source.size()};
   auto encoder =
       std::make_shared<LinearEncoder>(FindItqEncoder(options, source, moments, context, summary));
   LinearMap decoder = FitDecoder(*encoder, source, context.WithoutStop());
-  summary.seconds = SecondsSince(start);
+  summary.seconds = watch.seconds();
   return {.model = {.method = "itq", .encoder = std::move(encoder), .decoder = std::move(decoder)},
           .summary = std::move(summary)};
 }

@@ -2,10 +2,10 @@
 
 #include <fmt/format.h>
 
-#include <chrono>
 #include <cmath>
 
 #include "bitpool/base/error.h"
+#include "bitpool/base/stopwatch.h"
 
 namespace bitpool {
 namespace {
@@ -59,7 +59,7 @@ AutoencoderWeights WeightsFor(const RbaOptions& options, double total_variance, 
 Trained<HashModel> TrainRba(const RbaOptions& options, const ColumnSource& source,
                             const RunContext& context) {
   options.Validate();
-  const auto start = std::chrono::steady_clock::now();
+  const Stopwatch watch;
   const Moments moments = ComputeMoments(source, context);
   RequireTrainable(moments);
   ItqOptions itq = options.itq;
@@ -87,7 +87,7 @@ Trained<HashModel> TrainRba(const RbaOptions& options, const ColumnSource& sourc
   HashModel model{.method = "rba",
                   .encoder = std::make_shared<LinearEncoder>(autoencoder.Encoder()),
                   .decoder = autoencoder.Decoder()};
-  summary.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  summary.seconds = watch.seconds();
   return {.model = std::move(model), .summary = std::move(summary)};
 }
 

@@ -25,7 +25,7 @@ struct RbaOptions {
   int bits = 32;         // L; may exceed the dimension of the data
   int iterations = 10;   // T₁, at most
   double lambda = 0.01;  // weight of the quantisation loss
-  double beta = 1e-4;    // weight of ‖W₁‖² + ‖W₂‖²
+  double beta = 2e-4;    // weight of ‖W₁‖² + ‖W₂‖²
   ConstantScale scale = ConstantScale::kUnitVariancePerBit;
   double min_flipped = 1e-5;  // stop when fewer than this share of the bits change
   ItqOptions itq = {};        // how the initial codes are made; its bits are set to `bits`

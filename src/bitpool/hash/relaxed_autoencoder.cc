@@ -4,10 +4,10 @@
 
 #include <algorithm>
 #include <bit>
-#include <chrono>
 #include <utility>
 
 #include "bitpool/base/error.h"
+#include "bitpool/base/stopwatch.h"
 #include "bitpool/codes/sign_bits.h"
 
 namespace bitpool {
@@ -106,7 +106,7 @@ RelaxedAutoencoder::RelaxedAutoencoder(const AutoencoderWeights& weights,
 }
 
 TrainingIteration RelaxedAutoencoder::Iterate(const RunContext& context) {
-  const auto start = std::chrono::steady_clock::now();
+  const Stopwatch watch;
   const Step step = MakeStep();
   Sums sums = Pass(context, [&](Part& part, const ColumnsView& /*block*/) {
     UnpackSigns(part.rows, bits_, part.count, part.signs.data());
@@ -114,7 +114,7 @@ TrainingIteration RelaxedAutoencoder::Iterate(const RunContext& context) {
   });
   TrainingIteration record = Measure(step, sums);
   sums_ = std::move(sums);
-  record.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  record.seconds = watch.seconds();
   return record;
 }
 

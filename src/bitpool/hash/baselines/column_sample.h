@@ -1,0 +1,33 @@
+#pragma once
+
+#include <vector>
+
+#include "bitpool/base/matrix.h"
+#include "bitpool/base/random.h"
+#include "bitpool/linalg/column_source.h"
+
+namespace bitpool {
+
+// Random columns of a source, in the order they stand there, for methods that keep something of
+// every sample they train on.
+class ColumnSample : public ColumnSource {
+ public:
+  // `count` different columns, or all of them when there are no more. The source must outlive this.
+  ColumnSample(const ColumnSource& source, Index count, Random random);
+
+  Index dimension() const override { return source_.dimension(); }
+  Index size() const override { return size_; }
+
+ private:
+  ColumnsView ReadColumns(Index first, Index count, MatrixF& buffer) const override;
+
+  const ColumnSource& source_;
+  Index size_;
+  std::vector<Index> chosen_;  // ascending; empty: all
+};
+
+// How many samples a method trains on that was asked for `wanted` of them (0: all) and keeps so
+// many bytes of each: not more than `available`, nor than 512 MiB hold.
+Index SamplesInMemory(Index wanted, Index available, Index bytes_per_sample);
+
+}  // namespace bitpool
