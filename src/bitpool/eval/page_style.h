@@ -1,0 +1,11 @@
+#pragma once
+
+#include <string_view>
+
+namespace bitpool {
+
+// The style sheet of reports and of the charts in them: one theme by day, one by night, and the one
+// of the day on paper.
+std::string_view PageStyle();
+
+}  // namespace bitpool
