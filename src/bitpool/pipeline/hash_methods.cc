@@ -1,0 +1,172 @@
+#include "bitpool/pipeline/hash_methods.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "bitpool/base/error.h"
+#include "bitpool/hash/baselines/binary_autoencoder.h"
+#include "bitpool/hash/baselines/kmeans_hash.h"
+#include "bitpool/hash/baselines/lsh.h"
+#include "bitpool/hash/baselines/pca_hash.h"
+#include "bitpool/hash/baselines/spherical_hash.h"
+#include "bitpool/hash/itq.h"
+#include "bitpool/hash/rba.h"
+
+namespace bitpool {
+namespace {
+
+using Trainer = Trained<HashModel> (*)(const HashSettings&, const ColumnSource&, const RunContext&);
+
+Trained<HashModel> Rba(const HashSettings& settings, const ColumnSource& source,
+                       const RunContext& context) {
+  RbaOptions options = settings.paper ? RbaOptions::Paper(settings.bits) : RbaOptions();
+  options.bits = settings.bits;
+  options.iterations = settings.iterations.value_or(options.iterations);
+  options.lambda = settings.lambda.value_or(options.lambda);
+  options.beta = settings.beta.value_or(options.beta);
+  return TrainRba(options, source, context);
+}
+
+Trained<HashModel> Itq(const HashSettings& settings, const ColumnSource& source,
+                       const RunContext& context) {
+  ItqOptions options;
+  options.bits = settings.bits;
+  options.iterations = settings.iterations.value_or(options.iterations);
+  return TrainItq(options, source, context);
+}
+
+// Like RBA it starts from the codes of ITQ.
+Trained<HashModel> Ba(const HashSettings& settings, const ColumnSource& source,
+                      const RunContext& context) {
+  BinaryAutoencoderOptions options;
+  options.bits = settings.bits;
+  ItqOptions itq;
+  itq.bits = settings.bits;
+  TrainingSummary unused;
+  const LinearEncoder initial(
+      FindItqEncoder(itq, source, ComputeMoments(source, context), context, unused));
+  context.ThrowIfStopped();
+  return TrainBinaryAutoencoder(options, source, EncodeAll(initial, source, context), context);
+}
+
+Trained<HashModel> Sph(const HashSettings& settings, const ColumnSource& source,
+                       const RunContext& context) {
+  SphericalHashOptions options;
+  options.bits = settings.bits;
+  options.iterations = settings.iterations.value_or(options.iterations);
+  return TrainSphericalHash(options, source, context);
+}
+
+Trained<HashModel> Kmh(const HashSettings& settings, const ColumnSource& source,
+                       const RunContext& context) {
+  KMeansHashOptions options;
+  options.bits = settings.bits;
+  options.iterations = settings.iterations.value_or(options.iterations);
+  return TrainKMeansHash(options, source, context);
+}
+
+Trained<HashModel> Pcah(const HashSettings& settings, const ColumnSource& source,
+                        const RunContext& context) {
+  PcaHashOptions options;
+  options.bits = settings.bits;
+  return TrainPcaHash(options, source, context);
+}
+
+Trained<HashModel> Lsh(const HashSettings& settings, const ColumnSource& source,
+                       const RunContext& context) {
+  LshOptions options;
+  options.bits = settings.bits;
+  return TrainLsh(options, source, context);
+}
+
+struct KnownMethod {
+  HashMethod method;
+  Trainer train;
+  bool iterates;   // takes a number of iterations
+  bool constants;  // takes λ, β and the paper's preset
+};
+
+const std::vector<KnownMethod>& KnownMethods() {
+  static const std::vector<KnownMethod> methods = {
+      {{"rba", "Relaxed Binary Autoencoder", "Do et al., 2019"}, Rba, true, true},
+      {{"ba", "Binary Autoencoder", "Carreira-Perpiñán and Raziperchikolaei, 2015"},
+       Ba,
+       false,
+       false},
+      {{"itq", "Iterative Quantization", "Gong and Lazebnik, 2011"}, Itq, true, false},
+      {{"kmh", "K-means Hashing", "He, Wen and Sun, 2013"}, Kmh, true, false},
+      {{"sph", "Spherical Hashing", "Heo et al., 2012"}, Sph, true, false},
+      {{"pcah", "PCA hashing", "Wang et al., 2006"}, Pcah, false, false},
+      {{"lsh", "Random projections", "Charikar, 2002"}, Lsh, false, false}};
+  return methods;
+}
+
+const KnownMethod& FindKnownMethod(std::string_view name) {
+  const auto& known = KnownMethods();
+  const auto found = std::ranges::find(
+      known, name, [](const KnownMethod& candidate) { return candidate.method.name; });
+  if (found != known.end()) return *found;
+  std::vector<std::string_view> names;
+  for (const HashMethod& method : VectorMethods()) names.push_back(method.name);
+  throw Error(ErrorCode::kInvalidArgument,
+              fmt::format("method \"{}\": expected one of {}", name, fmt::join(names, ", ")));
+}
+
+void Refuse(bool given, const HashSettings& settings, const char* what) {
+  if (!given) return;
+  throw Error(ErrorCode::kInvalidArgument,
+              fmt::format("the method {} has no {}", settings.method, what));
+}
+
+}  // namespace
+
+const std::vector<HashMethod>& VectorMethods() {
+  static const std::vector<HashMethod> methods = [] {
+    std::vector<HashMethod> list;
+    for (const KnownMethod& known : KnownMethods()) list.push_back(known.method);
+    return list;
+  }();
+  return methods;
+}
+
+const HashMethod& FindVectorMethod(std::string_view name) { return FindKnownMethod(name).method; }
+
+Trained<HashModel> TrainHash(const HashSettings& settings, const ColumnSource& source,
+                             const RunContext& context) {
+  const KnownMethod& known = FindKnownMethod(settings.method);
+  Refuse(settings.iterations && !known.iterates, settings, "number of iterations to set");
+  Refuse(settings.lambda && !known.constants, settings, "lambda to set");
+  Refuse(settings.beta && !known.constants, settings, "beta to set");
+  Refuse(settings.paper && !known.constants, settings, "preset");
+  return known.train(settings, source, context);
+}
+
+nlohmann::json DescribeTraining(const HashSettings& settings, const TrainingSummary& summary,
+                                uint64_t seed) {
+  nlohmann::json options = {{"method", settings.method},
+                            {"bits", settings.bits},
+                            {"preset", settings.paper ? "paper" : "default"},
+                            {"seed", seed}};
+  if (settings.iterations) options["iterations"] = *settings.iterations;
+  if (settings.lambda) options["lambda"] = *settings.lambda;
+  if (settings.beta) options["beta"] = *settings.beta;
+  nlohmann::json iterations = nlohmann::json::array();
+  for (const TrainingIteration& record : summary.iterations) {
+    iterations.push_back({{"objective", record.objective},
+                          {"reconstruction", record.reconstruction},
+                          {"quantisation", record.quantisation},
+                          {"flipped", record.flipped},
+                          {"seconds", record.seconds}});
+  }
+  return {{"options", options},
+          {"samples", summary.samples},
+          {"iterations", iterations},
+          {"converged", summary.converged},
+          {"interrupted", summary.interrupted},
+          {"seconds", summary.seconds}};
+}
+
+}  // namespace bitpool

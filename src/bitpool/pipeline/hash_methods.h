@@ -1,0 +1,48 @@
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "bitpool/base/run_context.h"
+#include "bitpool/hash/hash_model.h"
+#include "bitpool/linalg/column_source.h"
+#include "bitpool/linalg/trained.h"
+
+namespace bitpool {
+
+// A way to learn codes, as users name it.
+struct HashMethod {
+  std::string_view name;         // "rba"
+  std::string_view title;        // "Relaxed Binary Autoencoder"
+  std::string_view publication;  // whose it is
+};
+
+// All methods that learn from vectors without labels, the one the product is about first.
+const std::vector<HashMethod>& VectorMethods();
+
+// Throws kInvalidArgument, listing the known ones.
+const HashMethod& FindVectorMethod(std::string_view name);
+
+// What a user may set. What is not set has the method's default; what a method does not have is
+// refused.
+struct HashSettings {
+  std::string method = "rba";
+  int bits = 32;
+  bool paper = false;  // the paper's constants, literally (rba)
+  std::optional<int> iterations = {};
+  std::optional<double> lambda = {};  // rba
+  std::optional<double> beta = {};    // rba
+};
+
+// Trains the method on vectors. Throws kInvalidArgument when settings and data do not fit.
+Trained<HashModel> TrainHash(const HashSettings& settings, const ColumnSource& source,
+                             const RunContext& context);
+
+// Settings and summary as they are stored with a model.
+nlohmann::json DescribeTraining(const HashSettings& settings, const TrainingSummary& summary,
+                                uint64_t seed);
+
+}  // namespace bitpool

@@ -1,0 +1,27 @@
+#pragma once
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "bitpool/hash/hash_model.h"
+#include "bitpool/io/atomic_file.h"
+#include "bitpool/io/container.h"
+#include "bitpool/io/env.h"
+
+namespace bitpool {
+
+// A model with what is remembered of its training.
+struct StoredModel {
+  HashModel model;
+  nlohmann::json training;  // options, data and summary, for whoever reads the file later
+};
+
+// Writes a model to a container (.bpm).
+void SaveModel(Env& env, const std::filesystem::path& path, const StoredModel& stored,
+               IfExists if_exists);
+
+// Throws kCorrupt, naming the section, for anything that is not a complete model.
+StoredModel OpenModel(Env& env, const std::filesystem::path& path);
+StoredModel ParseModel(const Container& container);
+
+}  // namespace bitpool
