@@ -3,8 +3,10 @@
 #include "bitpool/codes/binary_codes.h"
 
 #ifdef BITPOOL_HAVE_FAISS
+#include <cblas.h>
 #include <faiss/IndexBinaryFlat.h>
 #include <faiss/IndexBinaryHash.h>
+#include <faiss/VectorTransform.h>
 #include <omp.h>
 
 #include <algorithm>
@@ -59,7 +61,25 @@ std::unique_ptr<FaissBinary> MakeFaissMultiHash(int bits, std::span<const uint8_
   return std::make_unique<Peer<faiss::IndexBinaryMultiHash>>(std::move(index), threads);
 }
 
+bool HaveFaiss() { return true; }
+
+void TrainFaissItq(std::span<const float> rows, int64_t dimension, int bits, int iterations,
+                   int threads) {
+  faiss::ITQTransform itq(static_cast<int>(dimension), bits, true);
+  itq.itq.max_iter = iterations;
+  itq.max_train_per_dim = INT32_MAX / static_cast<int>(dimension);  // all rows
+  // Its products are OpenBLAS's; ours run on one BLAS thread per task.
+  const int before = openblas_get_num_threads();
+  openblas_set_num_threads(threads);
+  omp_set_num_threads(threads);
+  itq.train(static_cast<int64_t>(rows.size()) / dimension, rows.data());
+  openblas_set_num_threads(before);
+}
+
 #else
+
+bool HaveFaiss() { return false; }
+void TrainFaissItq(std::span<const float>, int64_t, int, int, int) {}
 
 std::unique_ptr<FaissBinary> MakeFaissFlat(int, std::span<const uint8_t>, int) { return nullptr; }
 std::unique_ptr<FaissBinary> MakeFaissMultiHash(int, std::span<const uint8_t>, int) {

@@ -21,4 +21,12 @@ std::unique_ptr<FaissBinary> MakeFaissFlat(int bits, std::span<const uint8_t> ro
 std::unique_ptr<FaissBinary> MakeFaissMultiHash(int bits, std::span<const uint8_t> rows,
                                                 int threads);
 
+// Whether Faiss was there when this was built.
+bool HaveFaiss();
+
+// Trains Faiss's ITQTransform on all rows, with OpenBLAS and OpenMP on `threads` threads.
+// REQUIRES: HaveFaiss()
+void TrainFaissItq(std::span<const float> rows, int64_t dimension, int bits, int iterations,
+                   int threads);
+
 }  // namespace bitpool::bench

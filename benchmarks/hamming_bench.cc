@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <chrono>
 #include <cmath>
 #include <cstring>
 #include <functional>
@@ -15,6 +14,7 @@
 
 #include "bitpool/base/error.h"
 #include "bitpool/base/random.h"
+#include "bitpool/base/stopwatch.h"
 #include "bitpool/codes/aligned_bytes.h"
 #include "bitpool/codes/hamming_scan.h"
 #include "bitpool/index/code_index.h"
@@ -140,10 +140,9 @@ void Measure(std::vector<Way>& ways, const RunContext& context) {
   for (int round = 0; round < kRounds; ++round) {
     for (Way& way : ways) {
       context.ThrowIfStopped();
-      const auto start = std::chrono::steady_clock::now();
+      const Stopwatch watch;
       way.run();
-      const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
-      way.best = std::max(way.best, way.units / taken.count());
+      way.best = std::max(way.best, way.units / watch.seconds());
       progress.Advance();
     }
   }

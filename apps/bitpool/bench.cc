@@ -5,6 +5,7 @@
 #include "hamming_bench.h"
 #include "session.h"
 #include "table.h"
+#include "training_bench.h"
 
 namespace bitpool::app {
 namespace {
@@ -37,6 +38,51 @@ std::string Readable(const nlohmann::json& found) {
                      Figure(found["ours_single_gb_per_s"]), Figure(found["stream_gb_per_s"]));
 }
 
+std::string ReadableTraining(const nlohmann::json& found) {
+  std::vector<std::vector<std::string>> rows = {{"what", "ours", "peer", "ratio"}};
+  const auto add = [&](const char* what, const char* ours, const char* peer, bool speeds) {
+    const nlohmann::json& a = found[ours];
+    const nlohmann::json& b = found[peer];
+    const auto figure = [](const nlohmann::json& value) {
+      return value.is_null() ? "not measured" : fmt::format("{:.4g}", value.get<double>());
+    };
+    std::string ratio;
+    if (!a.is_null() && !b.is_null()) {
+      const double times =
+          speeds ? a.get<double>() / b.get<double>() : b.get<double>() / a.get<double>();
+      ratio = fmt::format("{:.2f}", times);
+    }
+    rows.push_back({what, figure(a), figure(b), ratio});
+  };
+  add("RBA against BA, CIFAR-10 GIST size, s", "rba_s", "ba_s", false);
+  add("RBA against its bare products, MNIST size, s", "rba_mnist_s", "rba_mnist_products_s", false);
+  add("ITQ against Faiss, 128 dimensions, s", "itq_128_s", "faiss_itq_128_s", false);
+  add("ITQ against Faiss, 512 dimensions, s", "itq_512_s", "faiss_itq_512_s", false);
+  add("encoding against the bare product, vectors/s", "encode_per_s", "product_per_s", true);
+  return FormatTable(rows) + "ratio: how many times as fast ours is\n";
+}
+
+void AddTrainingBench(CLI::App* parent, Session& session) {
+  const auto options = std::make_shared<bench::TrainingBenchOptions>();
+  CLI::App* command = parent->add_subcommand("training", "Training and encoding");
+  command->add_option("--size", options->size, "Share of the usual number of samples")
+      ->capture_default_str();
+  command->add_option("--rounds", options->rounds, "The best of so many runs counts")
+      ->capture_default_str();
+  command->footer("Example:\n  bitpool bench training --json");
+  command->callback([options, &session] {
+    session.action = [options, &session] {
+      const nlohmann::json found = bench::RunTrainingBench(*options, session.MakeContext());
+      if (session.json()) {
+        Session::Print(found);
+      } else {
+        Session::Print(ReadableTraining(found));
+      }
+      return kExitFine;
+    };
+  });
+}
+
 }  // namespace
 
 void AddBench(CLI::App& app, Session& session) {
@@ -65,6 +111,7 @@ void AddBench(CLI::App& app, Session& session) {
       return kExitFine;
     };
   });
+  AddTrainingBench(command, session);
 }
 
 }  // namespace bitpool::app

@@ -38,9 +38,14 @@ int Main(int argc, char** argv) {
   AddBench(app, session);
   AddConvert(app, session);
   AddData(app, session);
+  AddEncode(app, session);
+  AddEval(app, session);
+  AddExperiment(app, session);
   AddIndexCodes(app, session);
   AddInspect(app, session);
   AddSearch(app, session);
+  AddTrain(app, session);
+  AddTruth(app, session);
   AddVerify(app, session);
   try {
     app.parse(argc, argv);

@@ -75,4 +75,8 @@ void AddForce(CLI::App* command, IfExists& if_exists) {
       "Replace an output that exists");
 }
 
+void RequireWritable(Env& env, const std::string& path, IfExists if_exists) {
+  const AtomicFile begun_and_dropped(env, path, if_exists);
+}
+
 }  // namespace bitpool::app

@@ -10,6 +10,7 @@
 #include "bitpool/base/error.h"
 #include "bitpool/base/run_context.h"
 #include "bitpool/io/atomic_file.h"
+#include "bitpool/io/env.h"
 
 namespace bitpool::app {
 
@@ -63,13 +64,32 @@ class Session {
 // Adds --force to a command that writes files.
 void AddForce(CLI::App* command, IfExists& if_exists);
 
+// Throws what writing the output would throw: to be asked before a long job, not only at its end.
+void RequireWritable(Env& env, const std::string& path, IfExists if_exists);
+
+// Runs `job` on the content of a file: what it says about its arguments is then about that file.
+template <class Job>
+auto NamingTheFile(const std::string& file, const Job& job) {
+  try {
+    return job();
+  } catch (const Error& error) {
+    if (error.code() != ErrorCode::kInvalidArgument) throw;
+    throw Error(error.code(), file + ": " + error.what());
+  }
+}
+
 // One function per subcommand, each in its own file.
 void AddBench(CLI::App& app, Session& session);
 void AddConvert(CLI::App& app, Session& session);
 void AddData(CLI::App& app, Session& session);
+void AddEncode(CLI::App& app, Session& session);
+void AddEval(CLI::App& app, Session& session);
+void AddExperiment(CLI::App& app, Session& session);
 void AddIndexCodes(CLI::App& app, Session& session);
 void AddInspect(CLI::App& app, Session& session);
 void AddSearch(CLI::App& app, Session& session);
+void AddTrain(CLI::App& app, Session& session);
+void AddTruth(CLI::App& app, Session& session);
 void AddVerify(CLI::App& app, Session& session);
 
 }  // namespace bitpool::app

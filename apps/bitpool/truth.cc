@@ -1,0 +1,50 @@
+#include <fmt/format.h>
+
+#include "bitpool/dataset/vector_file.h"
+#include "bitpool/eval/neighbours.h"
+#include "bitpool/io/sample_formats.h"
+#include "session.h"
+
+namespace bitpool::app {
+namespace {
+
+struct TruthOptions {
+  std::string database, queries, out;
+  int64_t k = 50;
+  IfExists if_exists = IfExists::kFail;
+};
+
+int FindTruth(const TruthOptions& options, const Session& session) {
+  Env& env = Env::Posix();
+  const auto width = static_cast<uint64_t>(std::max<int64_t>(options.k, 1));
+  // Before the work: an output that cannot be written should not cost it.
+  const auto writer = CreateSamples(env, options.out, DType::kI4, {width}, options.if_exists);
+  const VectorFile database(OpenSamples(env, options.database));
+  const VectorFile queries(OpenSamples(env, options.queries));
+  const Neighbours found = FindNeighbours(database, queries, options.k, session.MakeContext());
+  writer->Append<int32_t>(found.ids);
+  writer->Commit();
+  session.Say(fmt::format("{}: {} neighbours of each of {} queries", options.out, options.k,
+                          queries.size()));
+  return kExitFine;
+}
+
+}  // namespace
+
+void AddTruth(CLI::App& app, Session& session) {
+  const auto options = std::make_shared<TruthOptions>();
+  CLI::App* command = app.add_subcommand("truth", "Find the exact Euclidean neighbours of queries");
+  command->add_option("--database", options->database, "Vectors to search")->required();
+  command->add_option("--queries", options->queries, "Vectors to search for")->required();
+  command->add_option("-k", options->k, "Neighbours per query")->capture_default_str();
+  command->add_option("-o,--out", options->out, "Where to write them: .ivecs, .npy or .bpv")
+      ->required();
+  AddForce(command, options->if_exists);
+  command->footer(
+      "Example:\n  bitpool truth --database base.fvecs --queries q.fvecs -k 50 -o truth.ivecs");
+  command->callback([options, &session] {
+    session.action = [options, &session] { return FindTruth(*options, session); };
+  });
+}
+
+}  // namespace bitpool::app
