@@ -91,11 +91,11 @@ class TaskPool {
       loop.finished.fetch_add(1, std::memory_order_release);
     }
 
-    void RecordFailure(size_t chunk, std::exception_ptr failure) {
+    void RecordFailure(size_t chunk, const std::exception_ptr& failure) {
       const std::lock_guard lock(mutex);
       if (chunk > first_failed.load(std::memory_order_relaxed)) return;
       first_failed.store(chunk, std::memory_order_relaxed);
-      exception = std::move(failure);
+      exception = failure;
     }
   };
 
