@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "bitpool/base/error.h"
@@ -27,6 +29,40 @@ Index MemoryFeatureSet::descriptor_count(Index image) const {
 
 void MemoryFeatureSet::Read(Index image, MatrixF& descriptors) const {
   descriptors = descriptors_.at(static_cast<size_t>(image));
+}
+
+FeatureSubset::FeatureSubset(const FeatureSet& set, std::vector<Index> images, double from,
+                             double to)
+    : set_(set), images_(std::move(images)), from_(from), to_(to) {
+  if (!(0 <= from && from < to && to <= 1)) {
+    throw Error(ErrorCode::kInvalidArgument,
+                fmt::format("part of the descriptors: expected 0 <= from < to <= 1, got {} to {}",
+                            from, to));
+  }
+  for (const Index image : images_) {
+    if (image >= 0 && image < set.size()) continue;
+    throw Error(ErrorCode::kInvalidArgument,
+                fmt::format("image {}: the set has {} images", image, set.size()));
+  }
+}
+
+FeatureSubset::Range FeatureSubset::RangeOf(Index descriptors) const {
+  if (descriptors == 0) return {.first = 0, .count = 0};
+  const auto count = static_cast<double>(descriptors);
+  const Index first = std::min(descriptors - 1, static_cast<Index>(from_ * count));
+  const Index end = static_cast<Index>(std::ceil(to_ * count));
+  return {.first = first, .count = std::clamp<Index>(end - first, 1, descriptors - first)};
+}
+
+Index FeatureSubset::descriptor_count(Index image) const {
+  return RangeOf(set_.descriptor_count(Original(image))).count;
+}
+
+void FeatureSubset::Read(Index image, MatrixF& descriptors) const {
+  MatrixF all;
+  set_.Read(Original(image), all);
+  const Range range = RangeOf(all.cols());
+  descriptors = all.middleCols(range.first, range.count);
 }
 
 void RequireDescriptors(const std::string& image, const MatrixFRef& descriptors, Index dimension) {

@@ -44,6 +44,33 @@ class MemoryFeatureSet : public FeatureSet {
   std::vector<MatrixF> descriptors_;
 };
 
+// Some images of a set, in this order, with a part of their descriptors: those from the share
+// `from` to the share `to` of their number, at least one where an image has any. Where descriptors
+// are in the order of their place in the picture, such a part is a window of it.
+class FeatureSubset : public FeatureSet {
+ public:
+  // The set must outlive this. Throws kInvalidArgument for an image that is not in the set, and for
+  // shares that are not 0 <= from < to <= 1.
+  FeatureSubset(const FeatureSet& set, std::vector<Index> images, double from = 0, double to = 1);
+
+  Index size() const override { return static_cast<Index>(images_.size()); }
+  Index dimension() const override { return set_.dimension(); }
+  std::string name(Index image) const override { return set_.name(Original(image)); }
+  Index descriptor_count(Index image) const override;
+  void Read(Index image, MatrixF& descriptors) const override;
+
+ private:
+  Index Original(Index image) const { return images_.at(static_cast<size_t>(image)); }
+  struct Range {
+    Index first, count;
+  };
+  Range RangeOf(Index descriptors) const;
+
+  const FeatureSet& set_;
+  std::vector<Index> images_;
+  double from_, to_;
+};
+
 // What every feature set holds to: D as said and finite numbers. Throws kInvalidArgument that names
 // the image.
 void RequireDescriptors(const std::string& image, const MatrixFRef& descriptors, Index dimension);

@@ -34,5 +34,31 @@ TEST(MemoryFeatureSet, RejectsBadDescriptorsByName) {
   ExpectError(ErrorCode::kInvalidArgument, {"dimension 0"}, [] { MemoryFeatureSet(0); });
 }
 
+TEST(FeatureSubset, GivesSomeImagesAndAWindowOfTheirDescriptors) {
+  MemoryFeatureSet set(1);
+  MatrixF ten(1, 10);
+  for (Index i = 0; i < 10; ++i) ten(0, i) = static_cast<float>(i);
+  set.Add("ten", ten);
+  set.Add("none", MatrixF(1, 0));
+  set.Add("one", MatrixF::Ones(1, 1));
+  const FeatureSubset part(set, {2, 0, 1}, 0.4, 1);
+  EXPECT_EQ(part.size(), 3);
+  EXPECT_EQ(part.name(0), "one");
+  EXPECT_EQ(part.descriptor_count(0), 1);
+  EXPECT_EQ(part.descriptor_count(1), 6);
+  EXPECT_EQ(part.descriptor_count(2), 0);
+  MatrixF read;
+  part.Read(1, read);
+  EXPECT_EQ(read, ten.rightCols(6));
+  part.Read(2, read);
+  EXPECT_EQ(read.cols(), 0);
+  FeatureSubset(set, {0}).Read(0, read);
+  EXPECT_EQ(read, ten);
+  ExpectError(ErrorCode::kInvalidArgument, {"image 3", "3 images"},
+              [&] { FeatureSubset(set, {3}); });
+  ExpectError(ErrorCode::kInvalidArgument, {"from < to"},
+              [&] { FeatureSubset(set, {0}, 0.5, 0.5); });
+}
+
 }  // namespace
 }  // namespace bitpool

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,7 +16,8 @@ struct TrainingIteration {
   double objective = 0;       // what the method minimises, as its trainer says
   double reconstruction = 0;  // mean squared error of the decoder on the training codes
   double quantisation = 0;    // mean squared distance of the codes from the encoder's output
-  double flipped = 0;         // share of the bits that changed
+  double aggregation = 0;  // mean of ‖Vᵀφ − 1‖² + μ‖φ‖², where local features are pooled
+  double flipped = 0;  // share of the bits that changed
   double seconds = 0;
 };
 
@@ -23,11 +25,20 @@ struct TrainingIteration {
 struct TrainingSummary {
   Index samples = 0;
   std::vector<TrainingIteration> iterations = {};
+  std::vector<std::string> skipped = {};  // images without descriptors
   bool converged = false;    // ended by its own criterion, not by the number of iterations
   bool interrupted = false;  // a stop was asked for; the model is that of the last iteration
   double seconds = 0;
 
   std::string BriefReport() const;
+};
+
+// How the vectors of a model are made of an image's local features V.
+struct PoolingRecipe {
+  bool normalise = true;  // every local feature is given the length one first
+  double mu = 10;         // μ
+  double gamma = 0;       // γ of the system coupled with the model's own maps (eq:sol_pool); 0:
+                          // generalised max pooling (eq:gmp-solution)
 };
 
 // What every method learns: an encoder to bits, and a linear decoder x ≈ W₂b + c₂ of b in {−1, 1},
@@ -38,6 +49,7 @@ struct HashModel {
   std::string method;  // "rba", "itq", …
   std::shared_ptr<const HashEncoder> encoder;
   LinearMap decoder;
+  std::optional<PoolingRecipe> pooling = {};  // none: the model takes vectors
 
   Index dimension() const { return encoder->dimension(); }
   int bits() const { return encoder->bits(); }

@@ -1,0 +1,54 @@
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "bitpool/base/run_context.h"
+#include "bitpool/codes/binary_codes.h"
+#include "bitpool/dataset/feature_set.h"
+#include "bitpool/hash/hash_model.h"
+#include "bitpool/pool/pooling_system.h"
+
+namespace bitpool {
+
+// An image of a batch that could not be processed, and why.
+struct FailedImage {
+  Index image = 0;
+  std::string reason;
+};
+
+// The vectors of all images of a feature set.
+struct PooledImages {
+  MatrixF vectors;                  // a column per image; zero for those that failed
+  std::vector<FailedImage> failed;  // in order
+};
+
+// One vector for the descriptors of an image. Called from many threads.
+using Pooling = std::function<VectorF(const MatrixFRef& descriptors)>;
+
+// The vector of every image, in parallel. With `normalise` every descriptor is given the length one
+// first. Images without descriptors, or with numbers that are not finite,
+// are reported and the others finished. A damaged file is an error.
+PooledImages PoolImages(const Pooling& pooling, bool normalise, const FeatureSet& features,
+                        const RunContext& context);
+
+// The same by a pooling system. Throws kInvalidArgument for another dimension.
+PooledImages PoolImages(const PoolingSystem& system, bool normalise, const FeatureSet& features,
+                        const RunContext& context);
+
+// The pooling that goes with a model of feature sets: the coupled system of eq:sol_pool where its
+// recipe has a γ, generalised max pooling otherwise. Throws kInvalidArgument for a model that takes
+// vectors.
+PoolingSystem PoolingOf(const HashModel& model);
+
+struct EncodedImages {
+  BinaryCodes codes{1};  // of every image; those that failed have the code of zeros
+  std::vector<FailedImage> failed;
+};
+
+// Codes of new images: φ by the model's pooling, then its encoder.
+EncodedImages EncodeImages(const HashModel& model, const FeatureSet& features,
+                           const RunContext& context);
+
+}  // namespace bitpool
