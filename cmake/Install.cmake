@@ -4,8 +4,7 @@ set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/bitpool)
 
 install(TARGETS bitpool EXPORT bitpool ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(DIRECTORY src/bitpool DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h"
-        PATTERN "testing.h" EXCLUDE
-        PATTERN "markup_testing.h" EXCLUDE
+        PATTERN "*testing.h" EXCLUDE
         PATTERN "faulty_env.h" EXCLUDE
         PATTERN "forged_container.h" EXCLUDE)
 install(EXPORT bitpool NAMESPACE bitpool:: FILE bitpoolTargets.cmake DESTINATION ${package_dir})

@@ -120,6 +120,18 @@ std::string Compiler() {
 
 }  // namespace
 
+ExperimentResult SummariseRuns(std::string method, int bits, std::string metric,
+                               const std::vector<double>& figures) {
+  ExperimentResult result{.method = std::move(method), .bits = bits, .metric = std::move(metric)};
+  const auto count = static_cast<double>(figures.size());
+  for (const double figure : figures) result.mean += figure / count;
+  double squares = 0;
+  for (const double figure : figures) squares += std::pow(figure - result.mean, 2);
+  result.spread = figures.size() < 2 ? 0 : std::sqrt(squares / (count - 1));
+  result.seeds = static_cast<int>(figures.size());
+  return result;
+}
+
 nlohmann::json ToJson(const Experiment& experiment) {
   nlohmann::json results = nlohmann::json::array();
   for (const ExperimentResult& result : experiment.results) {

@@ -20,6 +20,11 @@ struct ExperimentResult {
   int seeds = 1;
 };
 
+// Mean and standard deviation over the runs of one method and length, one figure per seed.
+// REQUIRES: at least one.
+ExperimentResult SummariseRuns(std::string method, int bits, std::string metric,
+                               const std::vector<double>& figures);
+
 // What every experiment leaves behind.
 struct Experiment {
   std::string name;   // of the program that made it, such as "retrieval"

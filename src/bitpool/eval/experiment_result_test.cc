@@ -178,5 +178,13 @@ TEST(Facts, AreTextOfJson) {
   EXPECT_TRUE(FactsOf(nlohmann::json::object()).empty());
 }
 
+TEST(SummariseRuns, GivesMeanAndStandardDeviation) {
+  const ExperimentResult three = SummariseRuns("rba", 8, "mAP", {1, 2, 6});
+  EXPECT_EQ(three.mean, 3);
+  EXPECT_NEAR(three.spread, std::sqrt(7), 1e-12);
+  EXPECT_EQ(three.seeds, 3);
+  EXPECT_EQ(SummariseRuns("rba", 8, "mAP", {5}).spread, 0);
+}
+
 }  // namespace
 }  // namespace bitpool

@@ -115,6 +115,8 @@ const KnownMethod& FindKnownMethod(std::string_view name) {
               fmt::format("method \"{}\": expected one of {}", name, fmt::join(names, ", ")));
 }
 
+constexpr HashMethod kSah = {"sah", "Simultaneous Aggregating and Hashing", "Do et al., 2019"};
+
 void Refuse(bool given, const HashSettings& settings, const char* what) {
   if (!given) return;
   throw Error(ErrorCode::kInvalidArgument,
@@ -132,6 +134,15 @@ const std::vector<HashMethod>& VectorMethods() {
   return methods;
 }
 
+const std::vector<HashMethod>& FeatureMethods() {
+  static const std::vector<HashMethod> methods = [] {
+    std::vector<HashMethod> list = {kSah};
+    list.insert(list.end(), VectorMethods().begin(), VectorMethods().end());
+    return list;
+  }();
+  return methods;
+}
+
 const HashMethod& FindVectorMethod(std::string_view name) { return FindKnownMethod(name).method; }
 
 Trained<HashModel> TrainHash(const HashSettings& settings, const ColumnSource& source,
@@ -141,29 +152,52 @@ Trained<HashModel> TrainHash(const HashSettings& settings, const ColumnSource& s
   Refuse(settings.lambda && !known.constants, settings, "lambda to set");
   Refuse(settings.beta && !known.constants, settings, "beta to set");
   Refuse(settings.paper && !known.constants, settings, "preset");
+  Refuse(settings.gamma.has_value(), settings, "gamma to set");
   return known.train(settings, source, context);
 }
 
-nlohmann::json DescribeTraining(const HashSettings& settings, const TrainingSummary& summary,
-                                uint64_t seed) {
+SahOptions SahOptionsFrom(const HashSettings& settings) {
+  SahOptions options = settings.paper ? SahOptions::Paper(settings.bits) : SahOptions();
+  options.bits = settings.bits;
+  options.iterations = settings.iterations.value_or(options.iterations);
+  options.rba.lambda = settings.lambda.value_or(options.rba.lambda);
+  options.rba.beta = settings.beta.value_or(options.rba.beta);
+  options.gamma = settings.gamma.value_or(options.gamma);
+  options.mu = settings.mu.value_or(options.mu);
+  options.normalise = settings.normalise;
+  options.Validate();
+  return options;
+}
+
+nlohmann::json DescribeSettings(const HashSettings& settings, uint64_t seed) {
   nlohmann::json options = {{"method", settings.method},
                             {"bits", settings.bits},
                             {"preset", settings.paper ? "paper" : "default"},
+                            {"normalise", settings.normalise},
                             {"seed", seed}};
   if (settings.iterations) options["iterations"] = *settings.iterations;
   if (settings.lambda) options["lambda"] = *settings.lambda;
   if (settings.beta) options["beta"] = *settings.beta;
+  if (settings.gamma) options["gamma"] = *settings.gamma;
+  if (settings.mu) options["mu"] = *settings.mu;
+  return options;
+}
+
+nlohmann::json DescribeTraining(const HashSettings& settings, const TrainingSummary& summary,
+                                uint64_t seed) {
   nlohmann::json iterations = nlohmann::json::array();
   for (const TrainingIteration& record : summary.iterations) {
     iterations.push_back({{"objective", record.objective},
                           {"reconstruction", record.reconstruction},
                           {"quantisation", record.quantisation},
+                          {"aggregation", record.aggregation},
                           {"flipped", record.flipped},
                           {"seconds", record.seconds}});
   }
-  return {{"options", options},
+  return {{"options", DescribeSettings(settings, seed)},
           {"samples", summary.samples},
           {"iterations", iterations},
+          {"skipped", summary.skipped},
           {"converged", summary.converged},
           {"interrupted", summary.interrupted},
           {"seconds", summary.seconds}};

@@ -8,6 +8,7 @@
 
 #include "bitpool/base/run_context.h"
 #include "bitpool/hash/hash_model.h"
+#include "bitpool/hash/sah.h"
 #include "bitpool/linalg/column_source.h"
 #include "bitpool/linalg/trained.h"
 
@@ -20,8 +21,12 @@ struct HashMethod {
   std::string_view publication;  // whose it is
 };
 
-// All methods that learn from vectors without labels, the one the product is about first.
+// All methods that learn from vectors without labels, RBA first.
 const std::vector<HashMethod>& VectorMethods();
+
+// All methods that learn from sets of local features: SAH, and those of vectors, which get the
+// vectors of generalised max pooling.
+const std::vector<HashMethod>& FeatureMethods();
 
 // Throws kInvalidArgument, listing the known ones.
 const HashMethod& FindVectorMethod(std::string_view name);
@@ -31,17 +36,24 @@ const HashMethod& FindVectorMethod(std::string_view name);
 struct HashSettings {
   std::string method = "rba";
   int bits = 32;
-  bool paper = false;  // the paper's constants, literally (rba)
+  bool paper = false;  // the paper's constants, literally (rba, sah)
   std::optional<int> iterations = {};
-  std::optional<double> lambda = {};  // rba
-  std::optional<double> beta = {};    // rba
+  std::optional<double> lambda = {};  // rba, sah
+  std::optional<double> beta = {};    // rba, sah
+  std::optional<double> gamma = {};   // sah
+  std::optional<double> mu = {};      // of pooling, for all methods that learn from local features
+  bool normalise = true;              // local features to unit length first
 };
 
 // Trains the method on vectors. Throws kInvalidArgument when settings and data do not fit.
 Trained<HashModel> TrainHash(const HashSettings& settings, const ColumnSource& source,
                              const RunContext& context);
 
+// The options of SAH that the settings ask for. Throws kInvalidArgument for what SAH does not have.
+SahOptions SahOptionsFrom(const HashSettings& settings);
+
 // Settings and summary as they are stored with a model.
+nlohmann::json DescribeSettings(const HashSettings& settings, uint64_t seed);
 nlohmann::json DescribeTraining(const HashSettings& settings, const TrainingSummary& summary,
                                 uint64_t seed);
 

@@ -9,41 +9,12 @@
 #include "bitpool/base/error.h"
 #include "bitpool/hash/baselines/product_encoder.h"
 #include "bitpool/hash/baselines/sphere_encoder.h"
+#include "bitpool/pipeline/matrix_sections.h"
 
 namespace bitpool {
 namespace {
 
 constexpr const char* kKind = "model";
-constexpr const char* kDecoderWeights = "decoder_weights";
-constexpr const char* kDecoderBias = "decoder_bias";
-
-void AddMatrix(ContainerWriter& writer, const std::string& name, const MatrixF& matrix) {
-  writer.Add<float>(name,
-                    {static_cast<uint64_t>(matrix.cols()), static_cast<uint64_t>(matrix.rows())},
-                    {matrix.data(), static_cast<size_t>(matrix.size())});
-}
-
-MatrixF ReadMatrix(const Container& container, const std::string& name) {
-  const Section& section = container.Find(name, DType::kF4, 2);
-  const std::span<const float> values = container.ReadArray<float>(name, 2);
-  MatrixF matrix(static_cast<Index>(section.dims[1]), static_cast<Index>(section.dims[0]));
-  std::ranges::copy(values, matrix.data());
-  if (!matrix.allFinite()) {
-    throw Error(ErrorCode::kCorrupt,
-                fmt::format("{}: section \"{}\": a number is not finite", container.name(), name));
-  }
-  return matrix;
-}
-
-VectorF ReadVector(const Container& container, const std::string& name) {
-  const MatrixF matrix = ReadMatrix(container, name);
-  if (matrix.cols() != 1) {
-    throw Error(ErrorCode::kCorrupt,
-                fmt::format("{}: section \"{}\": expected a vector, got {} × {}", container.name(),
-                            name, matrix.rows(), matrix.cols()));
-  }
-  return matrix.col(0);
-}
 
 std::string ReadWord(const Container& container, const char* key) {
   const nlohmann::json& metadata = container.metadata();
@@ -57,9 +28,7 @@ std::string ReadWord(const Container& container, const char* key) {
 std::shared_ptr<const HashEncoder> ReadEncoder(const Container& container) {
   const std::string kind = ReadWord(container, "encoder");
   if (kind == "linear") {
-    return std::make_shared<LinearEncoder>(
-        LinearMap{.weights = ReadMatrix(container, "encoder_weights"),
-                  .bias = ReadVector(container, "encoder_bias")});
+    return std::make_shared<LinearEncoder>(ReadLinearMap(container, "encoder"));
   }
   if (kind == "spheres") {
     return std::make_shared<SphereEncoder>(ReadMatrix(container, "sphere_centres"),
@@ -73,6 +42,26 @@ std::shared_ptr<const HashEncoder> ReadEncoder(const Container& container) {
   throw Error(ErrorCode::kUnsupported,
               fmt::format("{}: an encoder of kind \"{}\": a newer Bitpool made it",
                           container.name(), kind));
+}
+
+std::optional<PoolingRecipe> ReadPooling(const Container& container) {
+  const auto found = container.metadata().find("pooling");
+  if (found == container.metadata().end()) return std::nullopt;
+  const nlohmann::json& recipe = *found;
+  const auto number = [&](const char* key) {
+    return recipe.is_object() && recipe.contains(key) && recipe[key].is_number()
+               ? recipe[key].get<double>()
+               : -1;
+  };
+  if (number("mu") <= 0 || number("gamma") < 0 || !recipe.contains("normalise") ||
+      !recipe["normalise"].is_boolean()) {
+    throw Error(ErrorCode::kCorrupt,
+                fmt::format("{}: section \"metadata\": expected \"pooling\" with normalise, mu "
+                            "above 0 and gamma from 0",
+                            container.name()));
+  }
+  return PoolingRecipe{
+      .normalise = recipe["normalise"].get<bool>(), .mu = number("mu"), .gamma = number("gamma")};
 }
 
 // What an encoder's own checks refuse is a damaged file here.
@@ -93,13 +82,18 @@ void SaveModel(Env& env, const std::filesystem::path& path, const StoredModel& s
   const HashModel& model = stored.model;
   ContainerWriter writer(env, path, kKind, if_exists);
   for (const auto& [name, matrix] : model.encoder->Parameters()) AddMatrix(writer, name, matrix);
-  AddMatrix(writer, kDecoderWeights, model.decoder.weights);
-  AddMatrix(writer, kDecoderBias, model.decoder.bias);
-  writer.Commit({{"method", model.method},
-                 {"encoder", model.encoder->kind()},
-                 {"bits", model.bits()},
-                 {"dimension", model.dimension()},
-                 {"training", stored.training}});
+  AddLinearMap(writer, "decoder", model.decoder);
+  nlohmann::json metadata = {{"method", model.method},
+                             {"encoder", model.encoder->kind()},
+                             {"bits", model.bits()},
+                             {"dimension", model.dimension()},
+                             {"training", stored.training}};
+  if (model.pooling) {
+    metadata["pooling"] = {{"normalise", model.pooling->normalise},
+                           {"mu", model.pooling->mu},
+                           {"gamma", model.pooling->gamma}};
+  }
+  writer.Commit(metadata);
 }
 
 StoredModel ParseModel(const Container& container) {
@@ -108,15 +102,8 @@ StoredModel ParseModel(const Container& container) {
   HashModel& model = stored.model;
   model.method = ReadWord(container, "method");
   model.encoder = ReadValidEncoder(container);
-  model.decoder = {.weights = ReadMatrix(container, kDecoderWeights),
-                   .bias = ReadVector(container, kDecoderBias)};
-  if (model.decoder.weights.rows() != model.dimension() ||
-      model.decoder.weights.cols() != model.bits() ||
-      model.decoder.bias.size() != model.dimension()) {
-    throw Error(ErrorCode::kCorrupt,
-                fmt::format("{}: section \"{}\": expected {} × {} weights", container.name(),
-                            kDecoderWeights, model.dimension(), model.bits()));
-  }
+  model.decoder = ReadLinearMap(container, "decoder", model.dimension(), model.bits());
+  model.pooling = ReadPooling(container);
   stored.training = container.metadata().value("training", nlohmann::json::object());
   return stored;
 }

@@ -38,6 +38,19 @@ TEST(ModelFile, EveryMethodComesBackTheSame) {
   }
 }
 
+TEST(ModelFile, KeepsHowLocalFeaturesArePooled) {
+  const TempFolder folder;
+  const MatrixF x = ClusteredSamples(3, 60, 1);
+  HashModel model = TrainHash({.method = "itq", .bits = 2}, MatrixColumns(x), RunContext()).model;
+  model.pooling = PoolingRecipe{.normalise = false, .mu = 0.1, .gamma = 1.0 / 3};
+  SaveModel(Env::Posix(), folder / "m.bpm", {.model = model, .training = {}}, IfExists::kFail);
+  const HashModel back = OpenModel(Env::Posix(), folder / "m.bpm").model;
+  ASSERT_TRUE(back.pooling.has_value());
+  EXPECT_FALSE(back.pooling->normalise);
+  EXPECT_EQ(back.pooling->mu, 0.1);
+  EXPECT_EQ(back.pooling->gamma, 1.0 / 3);
+}
+
 TEST(ModelFile, EveryDamageIsRejected) {
   const TempFolder folder;
   const MatrixF x = ClusteredSamples(2, 60, 1);

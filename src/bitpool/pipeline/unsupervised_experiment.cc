@@ -65,17 +65,11 @@ Outcome RunOnce(const HashSettings& settings, const Task& task, const RunContext
   return outcome;
 }
 
-// Mean and spread over the runs of one method and length.
-ExperimentResult Summarise(const std::string& method, int bits, const char* metric,
-                           const std::vector<Outcome>& outcomes, double Outcome::*figure) {
-  ExperimentResult result{.method = method, .bits = bits, .metric = metric};
-  result.seeds = static_cast<int>(outcomes.size());
-  const auto count = static_cast<double>(outcomes.size());
-  for (const Outcome& outcome : outcomes) result.mean += outcome.*figure / count;
-  double squares = 0;
-  for (const Outcome& outcome : outcomes) squares += std::pow(outcome.*figure - result.mean, 2);
-  result.spread = outcomes.size() < 2 ? 0 : std::sqrt(squares / (count - 1));
-  return result;
+// The figures of all runs for one metric.
+std::vector<double> Figures(const std::vector<Outcome>& outcomes, double Outcome::*figure) {
+  std::vector<double> figures;
+  for (const Outcome& outcome : outcomes) figures.push_back(outcome.*figure);
+  return figures;
 }
 
 std::vector<std::string> MethodsOf(const UnsupervisedOptions& options) {
@@ -179,9 +173,12 @@ UnsupervisedResult RunUnsupervisedExperiment(const UnsupervisedOptions& options,
         outcomes.push_back(RunOnce({.method = method, .bits = bits}, task, seeded));
         progress.Advance();
       }
-      experiment.results.push_back(Summarise(method, bits, kMap, outcomes, &Outcome::map));
-      experiment.results.push_back(Summarise(method, bits, kSeconds, outcomes, &Outcome::seconds));
-      experiment.results.push_back(Summarise(method, bits, kError, outcomes, &Outcome::error));
+      experiment.results.push_back(
+          SummariseRuns(method, bits, kMap, Figures(outcomes, &Outcome::map)));
+      experiment.results.push_back(
+          SummariseRuns(method, bits, kSeconds, Figures(outcomes, &Outcome::seconds)));
+      experiment.results.push_back(
+          SummariseRuns(method, bits, kError, Figures(outcomes, &Outcome::error)));
     }
   }
   if (options.surface) result.surface = MeasureSurface(options, set, context);

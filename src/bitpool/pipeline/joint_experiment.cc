@@ -1,0 +1,197 @@
+#include "bitpool/pipeline/joint_experiment.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "bitpool/base/error.h"
+#include "bitpool/base/stopwatch.h"
+#include "bitpool/eval/evaluate.h"
+#include "bitpool/eval/report.h"
+#include "bitpool/hash/feature_encoder.h"
+#include "bitpool/hash/sah.h"
+#include "bitpool/pipeline/machine.h"
+
+namespace bitpool {
+namespace {
+
+// What one run of one method gives, by metric.
+using Outcome = std::map<std::string, double>;
+
+double TotalVariance(const MatrixF& vectors) {
+  const VectorF mean = vectors.rowwise().mean();
+  return static_cast<double>((vectors.colwise() - mean).squaredNorm()) /
+         static_cast<double>(vectors.cols());
+}
+
+class JointRunner {
+ public:
+  JointRunner(const JointOptions& options, const JointTask& task)
+      : options_(options), task_(task) {}
+
+  HashSettings SettingsOf(const std::string& method, int bits) const {
+    const auto found = options_.constants.find(method);
+    HashSettings settings = found == options_.constants.end() ? HashSettings() : found->second;
+    settings.method = method;
+    settings.bits = bits;
+    settings.normalise = task_.normalise;
+    if (!settings.mu) settings.mu = options_.mu;
+    return settings;
+  }
+
+  Outcome RunOnce(const HashSettings& settings, const RunContext& context) {
+    Outcome outcome;
+    const MatrixF* pooled = nullptr;
+    if (settings.method != "sah") pooled = &PooledTraining(*settings.mu, context);
+    const Stopwatch watch;
+    const HashModel model = Train(settings, pooled, context);
+    outcome["training_seconds"] = watch.seconds();
+    context.ThrowIfStopped();
+    Evaluate(model, context, outcome);
+    return outcome;
+  }
+
+ private:
+  HashModel Train(const HashSettings& settings, const MatrixF* pooled, const RunContext& context) {
+    if (pooled == nullptr) return TrainSah(SahOptionsFrom(settings), task_.training, context).model;
+    HashModel model = TrainHash(settings, MatrixColumns(*pooled), context).model;
+    model.pooling = PoolingRecipe{.normalise = task_.normalise, .mu = *settings.mu, .gamma = 0};
+    return model;
+  }
+
+  // The GMP vectors of the training images, made once for each μ.
+  const MatrixF& PooledTraining(double mu, const RunContext& context) {
+    MatrixF& vectors = pooled_[mu];
+    if (vectors.size() == 0) {
+      vectors = PoolRecords(task_.training,
+                            {Coupling::None(task_.training.dimension()), {.mu = mu}}, context);
+    }
+    return vectors;
+  }
+
+  void Evaluate(const HashModel& model, const RunContext& context, Outcome& outcome) const {
+    const PoolingSystem pooling = PoolingOf(model);
+    const MatrixF database = PoolRecords(task_.database, pooling, context);
+    const BinaryCodes codes = EncodeAll(*model.encoder, MatrixColumns(database), context);
+    const Evaluation evaluation = EvaluateCodes(codes, QueryCodes(model, pooling, codes, context),
+                                                task_.truth, task_.protocol, context);
+    outcome["mAP"] = 100 * evaluation.mean_ap;
+    const double error = ReconstructionError(model, MatrixColumns(database), context);
+    outcome["reconstruction_error"] = error;
+    outcome["relative_reconstruction_error"] = error / TotalVariance(database);
+  }
+
+  BinaryCodes QueryCodes(const HashModel& model, const PoolingSystem& pooling,
+                         const BinaryCodes& database, const RunContext& context) const {
+    if (task_.queries != nullptr) {
+      const MatrixF vectors = PoolRecords(*task_.queries, pooling, context);
+      return EncodeAll(*model.encoder, MatrixColumns(vectors), context);
+    }
+    BinaryCodes codes(database.bits());
+    for (const Index image : task_.query_images) codes.Append(database.code(image));
+    return codes;
+  }
+
+  const JointOptions& options_;
+  const JointTask& task_;
+  std::map<double, MatrixF> pooled_;
+};
+
+nlohmann::json DescribeConstants(const JointOptions& options, const JointRunner& runner) {
+  nlohmann::json constants = nlohmann::json::object();
+  for (const std::string& method : options.methods) {
+    nlohmann::json settings = DescribeSettings(runner.SettingsOf(method, options.bits.front()), 0);
+    for (const char* key : {"method", "bits", "preset", "seed", "normalise"}) settings.erase(key);
+    constants[method] = settings;
+  }
+  return constants;
+}
+
+}  // namespace
+
+void JointOptions::Validate() const {
+  for (const int length : bits) RequireBits(length);
+  for (const std::string& method : methods) {
+    if (method != "sah") FindVectorMethod(method);
+  }
+  if (bits.empty() || methods.empty() || seeds < 1 || !(mu > 0)) {
+    throw Error(ErrorCode::kInvalidArgument,
+                "expected at least one code length, method and seed, and a positive mu");
+  }
+}
+
+Experiment RunJointExperiment(const JointOptions& options, const JointTask& task,
+                              const RunContext& context) {
+  options.Validate();
+  JointRunner runner(options, task);
+  Experiment experiment;
+  experiment.name = "joint";
+  experiment.title = "Aggregating and hashing learned together";
+  experiment.settings = {{"methods", options.methods},
+                         {"bits", options.bits},
+                         {"seeds", options.seeds},
+                         {"first_seed", context.seed()},
+                         {"protocol", task.protocol.Describe()},
+                         {"local_features", task.normalise ? "unit length" : "as they are"},
+                         {"constants", DescribeConstants(options, runner)}};
+  experiment.data = {{"training_images", task.training.size()},
+                     {"database_images", task.database.size()},
+                     {"queries", task.truth.query_count()},
+                     {"dimension", task.training.dimension()}};
+  experiment.machine = DescribeMachine(FactsOfThisMachine(context));
+  Progress progress = context.StartProgress(
+      "comparing", "runs",
+      options.methods.size() * options.bits.size() * static_cast<size_t>(options.seeds));
+  for (const std::string& method : options.methods) {
+    for (const int bits : options.bits) {
+      std::map<std::string, std::vector<double>> figures;
+      for (int run = 0; run < options.seeds; ++run) {
+        const RunContext seeded =
+            context.WithSeed(context.seed() + static_cast<uint64_t>(run)).WithoutProgress();
+        const Outcome outcome = runner.RunOnce(runner.SettingsOf(method, bits), seeded);
+        for (const auto& [metric, figure] : outcome) figures[metric].push_back(figure);
+        progress.Advance();
+      }
+      for (const auto& [metric, values] : figures) {
+        experiment.results.push_back(SummariseRuns(method, bits, metric, values));
+      }
+    }
+  }
+  return experiment;
+}
+
+std::string JointReport(const Experiment& experiment) {
+  Report report(experiment.title,
+                "SAH learns how to aggregate the local features of an image together with the "
+                "binary code; the other methods hash the vectors of generalised max pooling.");
+  const auto table = [&](const char* metric, const char* format, bool higher, const char* caption) {
+    ReportTable made = TableOf(experiment, metric, format, higher);
+    made.caption = caption;
+    report.AddTable(made);
+  };
+  report.AddSection("Accuracy");
+  report.AddFigure(RenderSvg(ChartOf(experiment, "mAP", "mAP over the length of the codes",
+                                     "mAP, percent", {"sah"})),
+                   "Mean over the seeds; bars show the standard deviation.");
+  table("mAP", "{:.2f}", true, "mAP in percent, mean ± standard deviation over the seeds");
+  report.AddSection("Reconstruction");
+  report.AddFigure(RenderSvg(ChartOf(experiment, "relative_reconstruction_error",
+                                     "Error of the vectors decoded from their codes",
+                                     "share of the vectors' variance", {"sah"})),
+                   "SAH's own pooling makes vectors that codes can reconstruct.");
+  table("relative_reconstruction_error", "{:.3f}", false,
+        "Reconstruction error as a share of the variance of the vectors");
+  table("reconstruction_error", "{:.3g}", false,
+        "Mean squared reconstruction error, as in the paper; the vectors of SAH have a scale of "
+        "their own");
+  report.AddSection("Training time");
+  table("training_seconds", "{:.2f}", false,
+        "Seconds of training, after the images were reduced (and pooled, but for SAH)");
+  report.AddSection("How it was measured");
+  report.AddFacts(FactsOf(experiment.settings));
+  report.AddFacts(FactsOf(experiment.data));
+  report.AddFacts(FactsOf(experiment.machine));
+  return report.Html();
+}
+
+}  // namespace bitpool

@@ -1,0 +1,52 @@
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <vector>
+
+#include "bitpool/base/run_context.h"
+#include "bitpool/dataset/feature_set.h"
+#include "bitpool/dataset/labels.h"
+#include "bitpool/pipeline/hash_methods.h"
+
+namespace bitpool {
+
+struct TuneOptions {
+  HashSettings settings;    // method "sah" or "rba", and its bits; constants that are set stay
+  Index training = 3000;    // images to learn from, at most
+  Index validation = 1000;  // images to ask with, at most; never more than a third
+  int seeds = 2;            // runs of every candidate
+  int rounds = 2;           // refinements around the best of the grid
+
+  // Throws kInvalidArgument when a field has no meaning.
+  void Validate() const;
+};
+
+// One choice of constants and what it scored.
+struct TuneTrial {
+  double lambda = 0, beta = 0, gamma = 0, mu = 0;
+  double score = 0;  // mAP in percent, mean over the seeds
+};
+
+struct TuneResult {
+  std::string criterion;          // what was scored, in words
+  std::vector<TuneTrial> trials;  // in the order they were tried
+  TuneTrial best;
+
+  // The settings with the best constants.
+  HashSettings Chosen(const HashSettings& settings) const;
+};
+
+// Chooses λ, β, γ and μ by cross-validation on training images alone: some of them are held out and
+// asked for by codes. Without labels the first half of an image's descriptors must find
+// the second half, among all held-out images: two parts of a picture are to such a search what two
+// pictures of a scene are. With labels an image must find held-out images of its class.
+TuneResult Tune(const TuneOptions& options, const FeatureSet& features, const Labels* labels,
+                const RunContext& context);
+
+// Constants as a file has them that `train --config` reads, and back. ReadConfig keeps what is set
+// in `settings`, and throws kInvalidArgument, naming the key, for what it does not know.
+nlohmann::json WriteConfig(const HashSettings& settings, const TuneResult& result);
+HashSettings ReadConfig(const nlohmann::json& config, HashSettings settings);
+
+}  // namespace bitpool
