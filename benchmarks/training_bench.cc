@@ -3,18 +3,15 @@
 #include <cblas.h>
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <functional>
-#include <limits>
 #include <nlohmann/json.hpp>
 
 #include "bitpool/base/error.h"
-#include "bitpool/base/stopwatch.h"
 #include "bitpool/hash/hash_encoder.h"
 #include "bitpool/hash/itq.h"
 #include "bitpool/hash/rba.h"
 #include "bitpool/pipeline/hash_methods.h"
 #include "faiss_peer.h"
+#include "timings.h"
 
 namespace bitpool::bench {
 namespace {
@@ -40,44 +37,6 @@ MatrixF MakeSamples(Index dimension, Index count, Random random, const RunContex
   });
   return samples;
 }
-
-double Seconds(const std::function<void()>& run) {
-  const Stopwatch watch;
-  run();
-  return watch.seconds();
-}
-
-// Several jobs, in turn for every round; the best time of each counts.
-class Timings {
- public:
-  void Add(std::string name, std::function<void()> run) {
-    jobs_.push_back({std::move(name), std::move(run), std::numeric_limits<double>::infinity()});
-  }
-
-  void Run(int rounds, const RunContext& context) {
-    Progress progress =
-        context.StartProgress("measuring", "runs", static_cast<uint64_t>(rounds) * jobs_.size());
-    for (int round = 0; round < rounds; ++round) {
-      for (Job& job : jobs_) {
-        context.ThrowIfStopped();
-        job.best = std::min(job.best, Seconds(job.run));
-        progress.Advance();
-      }
-    }
-  }
-
-  double best(const std::string& name) const {
-    return std::ranges::find(jobs_, name, &Job::name)->best;
-  }
-
- private:
-  struct Job {
-    std::string name;
-    std::function<void()> run;
-    double best;
-  };
-  std::vector<Job> jobs_;
-};
 
 // The bare products, with the same threads, each on pieces of columns.
 class BareProducts {

@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "hamming_bench.h"
+#include "pooling_bench.h"
 #include "session.h"
 #include "table.h"
 #include "training_bench.h"
@@ -15,7 +16,18 @@ std::string Figure(const nlohmann::json& value) {
   return fmt::format("{:.{}f}", value.get<double>(), value.get<double>() < 100 ? 1 : 0);
 }
 
-std::string Readable(const nlohmann::json& found) {
+// A result, as JSON or as a table.
+int Show(const Session& session, const nlohmann::json& found,
+         std::string (*readable)(const nlohmann::json&)) {
+  if (session.json()) {
+    Session::Print(found);
+  } else {
+    Session::Print(readable(found));
+  }
+  return kExitFine;
+}
+
+std::string ReadableHamming(const nlohmann::json& found) {
   std::vector<std::vector<std::string>> rows = {{"what", "queries/s", "times the plain scan"}};
   const double scan = found["scan_qps"].get<double>();
   const std::vector<std::pair<const char*, const char*>> ways = {
@@ -72,13 +84,60 @@ void AddTrainingBench(CLI::App* parent, Session& session) {
   command->footer("Example:\n  bitpool bench training --json");
   command->callback([options, &session] {
     session.action = [options, &session] {
-      const nlohmann::json found = bench::RunTrainingBench(*options, session.MakeContext());
-      if (session.json()) {
-        Session::Print(found);
-      } else {
-        Session::Print(ReadableTraining(found));
-      }
-      return kExitFine;
+      return Show(session, bench::RunTrainingBench(*options, session.MakeContext()),
+                  &ReadableTraining);
+    };
+  });
+}
+
+std::string ReadablePooling(const nlohmann::json& found) {
+  const double one_pass = found["one_pass_ms"].get<double>();
+  const auto row = [&](const char* what, const char* ours, const char* direct,
+                       const char* iterations) -> std::vector<std::string> {
+    const double mine = found[ours].get<double>(), theirs = found[direct].get<double>();
+    return {what,
+            fmt::format("{:.3f}", mine),
+            fmt::format("{:.3f}", theirs),
+            fmt::format("{:.2f}", theirs / mine),
+            fmt::format("{:.2f}", mine / one_pass),
+            fmt::format("{:.1f}", found[iterations].get<double>())};
+  };
+  return fmt::format("{} images ({}) with {:.0f} descriptors of {}, mu = {}, one thread\n",
+                     found["images"].dump(), found["data"].get<std::string>(),
+                     found["descriptors"].get<double>(), found["dimension"].dump(),
+                     found["mu"].get<double>()) +
+         FormatTable(
+             {{"what", "ours, ms", "direct, ms", "direct/ours", "ours/one pass", "iterations"},
+              row("generalised max pooling", "ours_ms", "direct_ms", "iterations"),
+              row("coupled with SAH", "coupled_ours_ms", "coupled_direct_ms",
+                  "coupled_iterations")}) +
+         fmt::format(
+             "one pass over the descriptors: {:.3f} ms\n"
+             "bits that are those of the direct solver in double precision: {:.4f} %\n",
+             one_pass, 100 * found["bits_equal"].get<double>());
+}
+
+void AddPoolingBench(CLI::App* parent, Session& session) {
+  const auto options = std::make_shared<bench::PoolingBenchOptions>();
+  CLI::App* command = parent->add_subcommand("pooling", "Pooling of local features, on one thread");
+  command->add_option("--features", options->features,
+                      "Feature set (.bpf) with real images instead of generated ones");
+  command->add_option("--descriptors", options->descriptors, "Descriptors of a generated image")
+      ->capture_default_str();
+  command->add_option("--mu", options->mu, "How much a large vector costs")->capture_default_str();
+  command->add_option("--gamma", options->gamma, "Weight of the aggregation in SAH")
+      ->capture_default_str();
+  command->add_option("--bits", options->bits, "Length of SAH's codes")->capture_default_str();
+  command->add_option("--images", options->images, "Images to pool in turn")->capture_default_str();
+  command->add_option("--rounds", options->rounds, "The best of so many runs counts")
+      ->capture_default_str();
+  command->footer("Example:\n  bitpool bench pooling --features holidays.bpf --json");
+  command->callback([options, &session] {
+    session.action = [options, &session] {
+      const auto run = [&] { return bench::RunPoolingBench(*options, session.MakeContext()); };
+      return Show(session,
+                  options->features.empty() ? run() : NamingTheFile(options->features, run),
+                  &ReadablePooling);
     };
   });
 }
@@ -102,16 +161,12 @@ void AddBench(CLI::App& app, Session& session) {
       "Example:\n  bitpool bench hamming --bits 64 --codes 10000000 -k 10 --threads 1 --json");
   hamming->callback([options, &session] {
     session.action = [options, &session] {
-      const nlohmann::json found = bench::RunHammingBench(*options, session.MakeContext());
-      if (session.json()) {
-        Session::Print(found);
-      } else {
-        Session::Print(Readable(found));
-      }
-      return kExitFine;
+      return Show(session, bench::RunHammingBench(*options, session.MakeContext()),
+                  &ReadableHamming);
     };
   });
   AddTrainingBench(command, session);
+  AddPoolingBench(command, session);
 }
 
 }  // namespace bitpool::app

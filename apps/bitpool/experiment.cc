@@ -1,11 +1,17 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <unistd.h>
 
 #include <nlohmann/json.hpp>
 
+#include "bitpool/dataset/feature_file.h"
+#include "bitpool/dataset/holidays.h"
 #include "bitpool/dataset/public_sets.h"
 #include "bitpool/pipeline/hash_methods.h"
+#include "bitpool/pipeline/joint_experiment.h"
+#include "bitpool/pipeline/record_file.h"
 #include "bitpool/pipeline/unsupervised_experiment.h"
+#include "config.h"
 #include "session.h"
 
 namespace bitpool::app {
@@ -88,6 +94,167 @@ void AddUnsupervised(CLI::App* parent, Session& session) {
   });
 }
 
+struct JointCommand {
+  JointOptions options;
+  std::string training, database, queries, truth, labels, query_labels, html;
+  std::vector<std::string> configs;
+  bool holidays = false;
+  bool normalise = true;
+  uint64_t memory_mib = 4096;
+  IfExists if_exists = IfExists::kFail;
+};
+
+// The records of a feature file, in memory or in a scratch file.
+std::unique_ptr<RecordStore> ReduceFile(const JointCommand& command, const std::string& path,
+                                        const char* part, const Session& session,
+                                        const RunContext& context) {
+  const FeatureFile features = FeatureFile::Open(Env::Posix(), path);
+  const auto scratch =
+      std::filesystem::temp_directory_path() / fmt::format("bitpool-{}-{}.records", getpid(), part);
+  auto records = MakeRecordStore(Env::Posix(), features, command.memory_mib << 20, scratch);
+  const std::vector<std::string> skipped =
+      ReduceImages(features, command.normalise, *records, context);
+  for (const std::string& name : skipped) session.Say(name + ": no descriptors, left out");
+  if (!skipped.empty() && part != std::string_view("training")) {
+    throw Error(ErrorCode::kInvalidArgument,
+                path + ": an image without descriptors has no place in a ground truth");
+  }
+  return records;
+}
+
+// What is right, and which images of the database ask where there are no separate queries.
+struct JointTruth {
+  std::unique_ptr<GroundTruth> truth;
+  std::vector<Index> query_images;
+  Protocol protocol = HashingProtocol();
+};
+
+JointTruth LoadJointTruth(const JointCommand& command, const FeatureFile& database) {
+  const int ways = (command.holidays ? 1 : 0) + (command.truth.empty() ? 0 : 1) +
+                   (command.labels.empty() ? 0 : 1);
+  if (ways != 1 || command.holidays != command.queries.empty() ||
+      command.labels.empty() != command.query_labels.empty()) {
+    throw Error(ErrorCode::kInvalidArgument,
+                "expected --holidays, or --queries with --truth or with --labels and "
+                "--query-labels");
+  }
+  JointTruth found;
+  if (command.holidays) {
+    std::vector<std::string> names;
+    for (Index image = 0; image < database.size(); ++image) names.push_back(database.name(image));
+    RetrievalTask task = MakeHolidaysTask(names);
+    for (const PictureQuery& query : task.queries) found.query_images.push_back(query.picture);
+    found.truth = std::make_unique<ListedTruth>(std::move(task.truth));
+    found.protocol = HolidaysProtocol();
+  } else if (!command.truth.empty()) {
+    found.truth =
+        std::make_unique<ListedTruth>(LoadNeighbours(Env::Posix(), command.truth, database.size()));
+  } else {
+    found.truth = std::make_unique<LabelTruth>(LoadLabels(Env::Posix(), command.query_labels),
+                                               LoadLabels(Env::Posix(), command.labels));
+  }
+  return found;
+}
+
+// Each file of constants says for which method it is. All methods that only pool take μ from that
+// of RBA.
+JointOptions WithConstants(const JointCommand& command) {
+  JointOptions options = command.options;
+  for (const std::string& file : command.configs) {
+    const std::string method = MethodOfConfig(file);
+    HashSettings settings;
+    settings.method = method;
+    options.constants[method] = LoadConfig(file, settings);
+    if (method == "rba" && options.constants[method].mu) options.mu = *options.constants[method].mu;
+  }
+  options.Validate();
+  return options;
+}
+
+std::string ReadableJoint(const Experiment& experiment) {
+  std::string text = experiment.title + "\n";
+  const auto add = [&](const char* metric, const char* format, bool higher, const char* caption) {
+    ReportTable table = TableOf(experiment, metric, format, higher);
+    table.caption = caption;
+    text += "\n" + TextTable(table);
+  };
+  add("mAP", "{:.2f}", true, "mAP, percent");
+  add("relative_reconstruction_error", "{:.3f}", false,
+      "Reconstruction error, share of the vectors' variance");
+  add("training_seconds", "{:.2f}", false, "Training, seconds");
+  return text;
+}
+
+int RunJoint(const JointCommand& command, const Session& session) {
+  Env& env = Env::Posix();
+  const JointOptions options = WithConstants(command);
+  if (!command.html.empty()) RequireWritable(env, command.html, command.if_exists);
+  const RunContext context = session.MakeContext();
+  const JointTruth truth = LoadJointTruth(command, FeatureFile::Open(env, command.database));
+  const auto training = ReduceFile(command, command.training, "training", session, context);
+  const auto database = ReduceFile(command, command.database, "database", session, context);
+  std::unique_ptr<RecordStore> queries;
+  if (!command.queries.empty())
+    queries = ReduceFile(command, command.queries, "queries", session, context);
+  const Experiment experiment = RunJointExperiment(options,
+                                                   {.training = *training,
+                                                    .database = *database,
+                                                    .queries = queries.get(),
+                                                    .query_images = truth.query_images,
+                                                    .truth = *truth.truth,
+                                                    .protocol = truth.protocol,
+                                                    .normalise = command.normalise},
+                                                   context);
+  if (!command.html.empty()) {
+    const std::string page = JointReport(experiment);
+    WriteFile(env, command.html, std::as_bytes(std::span(page)), command.if_exists);
+    session.Say(fmt::format("{}: the report", command.html));
+  }
+  if (session.json()) {
+    Session::Print(ToJson(experiment));
+  } else {
+    Session::Print(ReadableJoint(experiment));
+  }
+  return kExitFine;
+}
+
+void AddJoint(CLI::App* parent, Session& session) {
+  const auto command = std::make_shared<JointCommand>();
+  JointOptions& options = command->options;
+  CLI::App* app =
+      parent->add_subcommand("joint", "Aggregating and hashing together (SAH), and apart");
+  app->add_option("--features", command->training, "Training images as local features (.bpf)")
+      ->required();
+  app->add_option("--database", command->database, "Images to search (.bpf)")->required();
+  app->add_option("--queries", command->queries, "Images to ask with (.bpf)");
+  app->add_option("--truth", command->truth, "Right answers: a row per query (.ivecs, .npy)");
+  app->add_option("--labels", command->labels, "Labels of the database");
+  app->add_option("--query-labels", command->query_labels, "Labels of the queries");
+  app->add_flag("--holidays", command->holidays,
+                "The database is INRIA Holidays: names tell queries and answers");
+  app->add_option("--bits", options.bits, "Lengths of the codes")
+      ->delimiter(',')
+      ->capture_default_str();
+  app->add_option("--methods", options.methods, "Methods to compare")
+      ->delimiter(',')
+      ->capture_default_str();
+  app->add_option("--seeds", options.seeds, "Runs of each method")->capture_default_str();
+  app->add_option("--mu", options.mu, "Of generalised max pooling")->capture_default_str();
+  app->add_option("--config", command->configs, "Constants that tune has written, for each method");
+  app->add_flag("!--no-normalise", command->normalise, "Take local features as they are");
+  app->add_option("--memory", command->memory_mib, "MiB for images; beyond, they go to a file")
+      ->capture_default_str();
+  app->add_option("--html", command->html, "Also write a report with charts");
+  AddForce(app, command->if_exists);
+  app->footer(
+      "Example:\n  bitpool experiment joint --features train.bpf --database holidays.bpf "
+      "--holidays "
+      "--config sah.json --config rba.json --html joint.html");
+  app->callback([command, &session] {
+    session.action = [command, &session] { return RunJoint(*command, session); };
+  });
+}
+
 }  // namespace
 
 void AddExperiment(CLI::App& app, Session& session) {
@@ -97,6 +264,7 @@ void AddExperiment(CLI::App& app, Session& session) {
   command->fallthrough();
   command->footer("Example:\n  bitpool experiment unsupervised --dataset mnist");
   AddUnsupervised(command, session);
+  AddJoint(command, session);
 }
 
 }  // namespace bitpool::app

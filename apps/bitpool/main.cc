@@ -43,9 +43,11 @@ int Main(int argc, char** argv) {
   AddExperiment(app, session);
   AddIndexCodes(app, session);
   AddInspect(app, session);
+  AddPool(app, session);
   AddSearch(app, session);
   AddTrain(app, session);
   AddTruth(app, session);
+  AddTune(app, session);
   AddVerify(app, session);
   try {
     app.parse(argc, argv);

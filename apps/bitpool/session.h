@@ -6,9 +6,11 @@
 #include <nlohmann/json_fwd.hpp>
 #include <stop_token>
 #include <string>
+#include <vector>
 
 #include "bitpool/base/error.h"
 #include "bitpool/base/run_context.h"
+#include "bitpool/hash/feature_encoder.h"
 #include "bitpool/io/atomic_file.h"
 #include "bitpool/io/env.h"
 
@@ -78,6 +80,11 @@ auto NamingTheFile(const std::string& file, const Job& job) {
   }
 }
 
+// Complains about the images of a batch that failed, which have `instead` in the output, and gives
+// the exit status of the batch.
+int ReportFailures(const FeatureSet& features, const std::vector<FailedImage>& failed,
+                   const std::string& instead);
+
 // One function per subcommand, each in its own file.
 void AddBench(CLI::App& app, Session& session);
 void AddConvert(CLI::App& app, Session& session);
@@ -87,9 +94,11 @@ void AddEval(CLI::App& app, Session& session);
 void AddExperiment(CLI::App& app, Session& session);
 void AddIndexCodes(CLI::App& app, Session& session);
 void AddInspect(CLI::App& app, Session& session);
+void AddPool(CLI::App& app, Session& session);
 void AddSearch(CLI::App& app, Session& session);
 void AddTrain(CLI::App& app, Session& session);
 void AddTruth(CLI::App& app, Session& session);
+void AddTune(CLI::App& app, Session& session);
 void AddVerify(CLI::App& app, Session& session);
 
 }  // namespace bitpool::app

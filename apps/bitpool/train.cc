@@ -3,10 +3,13 @@
 
 #include <nlohmann/json.hpp>
 
+#include "bitpool/dataset/feature_file.h"
 #include "bitpool/dataset/vector_file.h"
 #include "bitpool/io/sample_formats.h"
+#include "bitpool/pipeline/feature_training.h"
 #include "bitpool/pipeline/hash_methods.h"
 #include "bitpool/pipeline/model_file.h"
+#include "config.h"
 #include "session.h"
 #include "table.h"
 
@@ -15,13 +18,16 @@ namespace {
 
 struct TrainOptions {
   HashSettings settings;
-  std::string vectors, out, preset = "default";
+  std::string vectors, features, config, out, preset = "default";
+  uint64_t memory_mib = 1024;
+  bool resume = false;
   IfExists if_exists = IfExists::kFail;
 };
 
 std::string IterationTable(const TrainingSummary& summary) {
-  std::vector<std::vector<std::string>> rows = {
-      {"iteration", "objective", "reconstruction", "quantisation", "flipped %", "seconds"}};
+  std::vector<std::vector<std::string>> rows = {{"iteration", "objective", "reconstruction",
+                                                 "quantisation", "aggregation", "flipped %",
+                                                 "seconds"}};
   for (size_t i = 0; i < summary.iterations.size(); ++i) {
     const TrainingIteration& record = summary.iterations[i];
     rows.push_back(
@@ -32,15 +38,38 @@ std::string IterationTable(const TrainingSummary& summary) {
   return FormatTable(rows);
 }
 
+Trained<HashModel> TrainOn(const TrainOptions& options, const HashSettings& settings,
+                           const RunContext& context) {
+  Env& env = Env::Posix();
+  if (options.vectors.empty() == options.features.empty()) {
+    throw Error(ErrorCode::kInvalidArgument, "expected either --vectors or --features");
+  }
+  if (options.features.empty()) {
+    const VectorFile vectors(OpenSamples(env, options.vectors));
+    return NamingTheFile(options.vectors, [&] { return TrainHash(settings, vectors, context); });
+  }
+  const FeatureFile features = FeatureFile::Open(env, options.features);
+  return NamingTheFile(options.features, [&] {
+    return TrainOnFeatures(env,
+                           {.settings = settings,
+                            .output = options.out,
+                            .memory = options.memory_mib << 20,
+                            .resume = options.resume},
+                           features, context);
+  });
+}
+
 int Train(const TrainOptions& options, const Session& session) {
   Env& env = Env::Posix();
   RequireWritable(env, options.out, options.if_exists);
   HashSettings settings = options.settings;
   settings.paper = options.preset == "paper";
+  if (!options.config.empty()) settings = LoadConfig(options.config, settings);
   const RunContext context = session.MakeContext();
-  const VectorFile vectors(OpenSamples(env, options.vectors));
-  const Trained<HashModel> trained =
-      NamingTheFile(options.vectors, [&] { return TrainHash(settings, vectors, context); });
+  const Trained<HashModel> trained = TrainOn(options, settings, context);
+  for (const std::string& name : trained.summary.skipped) {
+    session.Say(fmt::format("{}: no descriptors, left out", name));
+  }
   const nlohmann::json training = DescribeTraining(settings, trained.summary, context.seed());
   SaveModel(env, options.out, {.model = trained.model, .training = training}, options.if_exists);
   if (session.json()) {
@@ -58,28 +87,40 @@ int Train(const TrainOptions& options, const Session& session) {
 void AddTrain(CLI::App& app, Session& session) {
   const auto options = std::make_shared<TrainOptions>();
   HashSettings& settings = options->settings;
-  CLI::App* command = app.add_subcommand("train", "Learn binary codes from vectors");
+  CLI::App* command =
+      app.add_subcommand("train", "Learn binary codes from vectors or local features");
   std::vector<std::string> names;
-  for (const HashMethod& method : VectorMethods()) names.emplace_back(method.name);
+  for (const HashMethod& method : FeatureMethods()) names.emplace_back(method.name);
   command
       ->add_option("--method", settings.method, "How: " + fmt::format("{}", fmt::join(names, ", ")))
       ->check(CLI::IsMember(names))
       ->capture_default_str();
   command->add_option("--bits", settings.bits, "Length of the codes")->capture_default_str();
-  command->add_option("--vectors", options->vectors, "Training vectors, a file of any known format")
-      ->required();
+  command->add_option("--vectors", options->vectors,
+                      "Training vectors, a file of any known format");
+  command->add_option("--features", options->features,
+                      "Training images as local features (.bpf); sah needs them");
   command->add_option("-o,--out", options->out, "Where to write the model (.bpm)")->required();
   command
       ->add_option("--preset", options->preset,
-                   "Constants: default holds at any scale of the data; paper is literal (rba)")
+                   "Constants: default holds at any scale of the data; paper is literal (rba, sah)")
       ->check(CLI::IsMember({"default", "paper"}))
       ->capture_default_str();
   command->add_option("--iterations", settings.iterations, "At most so many iterations");
-  command->add_option("--lambda", settings.lambda, "Weight of the quantisation loss (rba)");
-  command->add_option("--beta", settings.beta, "Weight of the regularisation (rba)");
+  command->add_option("--lambda", settings.lambda, "Weight of the quantisation loss (rba, sah)");
+  command->add_option("--beta", settings.beta, "Weight of the regularisation (rba, sah)");
+  command->add_option("--gamma", settings.gamma, "Weight of the aggregation (sah)");
+  command->add_option("--mu", settings.mu, "How much a large aggregated vector costs (features)");
+  command->add_flag("!--no-normalise", settings.normalise, "Take local features as they are");
+  command->add_option("--config", options->config, "Constants that tune has written");
+  command->add_option("--memory", options->memory_mib, "MiB for images; beyond, they go to a file")
+      ->capture_default_str();
+  command->add_flag("--resume", options->resume,
+                    "Go on where an interrupted training stopped (sah)");
   AddForce(command, options->if_exists);
   command->footer(
-      "Example:\n  bitpool train --method rba --bits 32 --vectors base.fvecs -o rba.bpm");
+      "Example:\n  bitpool train --method rba --bits 32 --vectors base.fvecs -o rba.bpm\n"
+      "  bitpool train --method sah --bits 32 --features images.bpf -o sah.bpm");
   command->callback([options, &session] {
     session.action = [options, &session] { return Train(*options, session); };
   });

@@ -1,0 +1,129 @@
+#include "bitpool/pipeline/tune.h"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+#include <string_view>
+
+#include "bitpool/dataset/feature_file.h"
+#include "bitpool/dataset/labels.h"
+#include "config.h"
+#include "session.h"
+#include "table.h"
+
+namespace bitpool::app {
+namespace {
+
+struct TuneCommand {
+  TuneOptions options;
+  std::string features, labels, out;
+  IfExists if_exists = IfExists::kFail;
+};
+
+std::string Readable(const TuneResult& result, bool joint) {
+  std::vector<std::vector<std::string>> rows = {{"mu", "lambda", "beta", "gamma", "score"}};
+  for (const TuneTrial& trial : result.trials) {
+    const bool best = trial.score == result.best.score;
+    rows.push_back({fmt::format("{:.4g}", trial.mu), fmt::format("{:.4g}", trial.lambda),
+                    fmt::format("{:.4g}", trial.beta),
+                    joint ? fmt::format("{:.4g}", trial.gamma) : "",
+                    fmt::format("{:.2f}{}", trial.score, best ? " *" : "")});
+  }
+  return result.criterion + ", percent\n" + FormatTable(rows);
+}
+
+nlohmann::json ToJson(const TuneResult& result, const nlohmann::json& config) {
+  nlohmann::json trials = nlohmann::json::array();
+  for (const TuneTrial& trial : result.trials) {
+    trials.push_back({{"mu", trial.mu},
+                      {"lambda", trial.lambda},
+                      {"beta", trial.beta},
+                      {"gamma", trial.gamma},
+                      {"score", trial.score}});
+  }
+  return {{"criterion", result.criterion}, {"trials", trials}, {"config", config}};
+}
+
+int RunTune(const TuneCommand& command, const Session& session) {
+  Env& env = Env::Posix();
+  RequireWritable(env, command.out, command.if_exists);
+  const FeatureFile features = FeatureFile::Open(env, command.features);
+  std::optional<Labels> labels;
+  if (!command.labels.empty()) labels = LoadLabels(env, command.labels);
+  const TuneResult result = NamingTheFile(command.features, [&] {
+    return Tune(command.options, features, labels ? &*labels : nullptr, session.MakeContext());
+  });
+  const nlohmann::json config = WriteConfig(command.options.settings, result);
+  const std::string text = config.dump(2) + "\n";
+  WriteFile(env, command.out, std::as_bytes(std::span(text)), command.if_exists);
+  if (session.json()) {
+    Session::Print(ToJson(result, config));
+  } else {
+    Session::Print(Readable(result, command.options.settings.method == "sah"));
+  }
+  session.Say(fmt::format("{}: for `train --config`", command.out));
+  return kExitFine;
+}
+
+}  // namespace
+
+namespace {
+
+nlohmann::json ParseConfig(const std::string& file) {
+  const auto view = Env::Posix().Map(file);
+  const std::string_view text(reinterpret_cast<const char*>(view->bytes().data()),
+                              view->bytes().size());
+  nlohmann::json config = nlohmann::json::parse(text, nullptr, false);
+  if (config.is_discarded() || !config.is_object()) {
+    throw Error(ErrorCode::kInvalidArgument, file + ": expected JSON that tune has written");
+  }
+  return config;
+}
+
+}  // namespace
+
+HashSettings LoadConfig(const std::string& file, const HashSettings& settings) {
+  return NamingTheFile(file, [&] { return ReadConfig(ParseConfig(file), settings); });
+}
+
+std::string MethodOfConfig(const std::string& file) {
+  const nlohmann::json config = ParseConfig(file);
+  if (!config.contains("method") || !config["method"].is_string()) {
+    throw Error(ErrorCode::kInvalidArgument, file + ": expected \"method\" with a name");
+  }
+  return config["method"].get<std::string>();
+}
+
+void AddTune(CLI::App& app, Session& session) {
+  const auto command = std::make_shared<TuneCommand>();
+  TuneOptions& options = command->options;
+  options.settings.method = "sah";
+  CLI::App* tune = app.add_subcommand("tune", "Choose constants by cross-validation");
+  tune->add_option("--method", options.settings.method, "What to tune: sah or rba")
+      ->check(CLI::IsMember({"sah", "rba"}))
+      ->capture_default_str();
+  tune->add_option("--bits", options.settings.bits, "Length of the codes")->capture_default_str();
+  tune->add_option("--features", command->features, "Training images as local features (.bpf)")
+      ->required();
+  tune->add_option("--labels", command->labels, "Their labels, to be judged by");
+  tune->add_option("-o,--out", command->out, "Where to write the constants (.json)")->required();
+  tune->add_option("--lambda", options.settings.lambda, "Fix lambda");
+  tune->add_option("--beta", options.settings.beta, "Fix beta");
+  tune->add_option("--gamma", options.settings.gamma, "Fix gamma");
+  tune->add_option("--mu", options.settings.mu, "Fix mu");
+  tune->add_flag("!--no-normalise", options.settings.normalise, "Take local features as they are");
+  tune->add_option("--training", options.training, "Images to learn from, at most")
+      ->capture_default_str();
+  tune->add_option("--validation", options.validation, "Images held out to ask with, at most")
+      ->capture_default_str();
+  tune->add_option("--seeds", options.seeds, "Runs of every candidate")->capture_default_str();
+  AddForce(tune, command->if_exists);
+  tune->footer(
+      "Example:\n  bitpool tune --method sah --bits 32 --features images.bpf -o sah.json\n"
+      "  bitpool train --method sah --bits 32 --features images.bpf --config sah.json -o sah.bpm");
+  tune->callback([command, &session] {
+    session.action = [command, &session] { return RunTune(*command, session); };
+  });
+}
+
+}  // namespace bitpool::app
