@@ -23,17 +23,41 @@ struct UnsupervisedCommand {
   IfExists if_exists = IfExists::kFail;
 };
 
-std::string Readable(const Experiment& experiment) {
+// A metric as it is shown.
+struct ShownMetric {
+  const char* metric;
+  const char* format;
+  bool higher_is_better;
+  const char* caption;
+};
+
+std::string Readable(const Experiment& experiment, const std::vector<ShownMetric>& metrics) {
   std::string text = experiment.title + "\n";
-  const auto add = [&](const char* metric, const char* format, bool higher, const char* caption) {
-    ReportTable table = TableOf(experiment, metric, format, higher);
-    table.caption = caption;
+  for (const ShownMetric& shown : metrics) {
+    ReportTable table = TableOf(experiment, shown.metric, shown.format, shown.higher_is_better);
+    table.caption = shown.caption;
     text += "\n" + TextTable(table);
-  };
-  add("mAP", "{:.2f}", true, "mAP, percent");
-  add("training_seconds", "{:.2f}", false, "Training, seconds");
-  add("reconstruction_error", "{:.4f}", false, "Reconstruction error, mean squared");
+  }
   return text;
+}
+
+constexpr ShownMetric kMapShown = {"mAP", "{:.2f}", true, "mAP, percent"};
+constexpr ShownMetric kSecondsShown = {"training_seconds", "{:.2f}", false, "Training, seconds"};
+
+// The page where one is wanted, and the tables or JSON.
+void Deliver(const Experiment& experiment, const std::vector<ShownMetric>& metrics,
+             const std::string& html, const std::function<std::string()>& page, IfExists if_exists,
+             const Session& session) {
+  if (!html.empty()) {
+    const std::string text = page();
+    WriteFile(Env::Posix(), html, std::as_bytes(std::span(text)), if_exists);
+    session.Say(fmt::format("{}: the report", html));
+  }
+  if (session.json()) {
+    Session::Print(ToJson(experiment));
+  } else {
+    Session::Print(Readable(experiment, metrics));
+  }
 }
 
 int RunUnsupervised(const UnsupervisedCommand& command, const Session& session) {
@@ -48,16 +72,12 @@ int RunUnsupervised(const UnsupervisedCommand& command, const Session& session) 
   const VectorSet set = LoadVectorSet(env, command.dataset, folder, context,
                                       [&](const std::string& line) { session.Say(line); });
   const UnsupervisedResult result = RunUnsupervisedExperiment(options, set, context);
-  if (!command.html.empty()) {
-    const std::string page = UnsupervisedReport(result);
-    WriteFile(env, command.html, std::as_bytes(std::span(page)), command.if_exists);
-    session.Say(fmt::format("{}: the report", command.html));
-  }
-  if (session.json()) {
-    Session::Print(ToJson(result.experiment));
-  } else {
-    Session::Print(Readable(result.experiment));
-  }
+  Deliver(
+      result.experiment,
+      {kMapShown,
+       kSecondsShown,
+       {"reconstruction_error", "{:.4f}", false, "Reconstruction error, mean squared"}},
+      command.html, [&] { return UnsupervisedReport(result); }, command.if_exists, session);
   return kExitFine;
 }
 
@@ -171,20 +191,6 @@ JointOptions WithConstants(const JointCommand& command) {
   return options;
 }
 
-std::string ReadableJoint(const Experiment& experiment) {
-  std::string text = experiment.title + "\n";
-  const auto add = [&](const char* metric, const char* format, bool higher, const char* caption) {
-    ReportTable table = TableOf(experiment, metric, format, higher);
-    table.caption = caption;
-    text += "\n" + TextTable(table);
-  };
-  add("mAP", "{:.2f}", true, "mAP, percent");
-  add("relative_reconstruction_error", "{:.3f}", false,
-      "Reconstruction error, share of the vectors' variance");
-  add("training_seconds", "{:.2f}", false, "Training, seconds");
-  return text;
-}
-
 int RunJoint(const JointCommand& command, const Session& session) {
   Env& env = Env::Posix();
   const JointOptions options = WithConstants(command);
@@ -205,16 +211,13 @@ int RunJoint(const JointCommand& command, const Session& session) {
                                                     .protocol = truth.protocol,
                                                     .normalise = command.normalise},
                                                    context);
-  if (!command.html.empty()) {
-    const std::string page = JointReport(experiment);
-    WriteFile(env, command.html, std::as_bytes(std::span(page)), command.if_exists);
-    session.Say(fmt::format("{}: the report", command.html));
-  }
-  if (session.json()) {
-    Session::Print(ToJson(experiment));
-  } else {
-    Session::Print(ReadableJoint(experiment));
-  }
+  Deliver(
+      experiment,
+      {kMapShown,
+       {"relative_reconstruction_error", "{:.3f}", false,
+        "Reconstruction error, share of the vectors' variance"},
+       kSecondsShown},
+      command.html, [&] { return JointReport(experiment); }, command.if_exists, session);
   return kExitFine;
 }
 

@@ -33,7 +33,8 @@ std::string IterationTable(const TrainingSummary& summary) {
     rows.push_back(
         {std::to_string(i + 1), fmt::format("{:.6g}", record.objective),
          fmt::format("{:.6g}", record.reconstruction), fmt::format("{:.6g}", record.quantisation),
-         fmt::format("{:.3f}", 100 * record.flipped), fmt::format("{:.2f}", record.seconds)});
+         fmt::format("{:.6g}", record.aggregation), fmt::format("{:.3f}", 100 * record.flipped),
+         fmt::format("{:.2f}", record.seconds)});
   }
   return FormatTable(rows);
 }

@@ -230,4 +230,12 @@ ReportFacts FactsOf(const nlohmann::json& object) {
   return facts;
 }
 
+void AddHowItWasMeasured(const Experiment& experiment, Report& report) {
+  report.AddSection("How it was measured");
+  for (const nlohmann::json* facts :
+       {&experiment.settings, &experiment.data, &experiment.machine}) {
+    report.AddFacts(FactsOf(*facts));
+  }
+}
+
 }  // namespace bitpool

@@ -66,4 +66,7 @@ nlohmann::json DescribeMachine(const MachineFacts& facts);
 // Report::AddFacts.
 ReportFacts FactsOf(const nlohmann::json& object);
 
+// The last section of every report: settings, data and machine.
+void AddHowItWasMeasured(const Experiment& experiment, Report& report);
+
 }  // namespace bitpool

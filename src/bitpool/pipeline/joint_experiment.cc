@@ -187,10 +187,7 @@ std::string JointReport(const Experiment& experiment) {
   report.AddSection("Training time");
   table("training_seconds", "{:.2f}", false,
         "Seconds of training, after the images were reduced (and pooled, but for SAH)");
-  report.AddSection("How it was measured");
-  report.AddFacts(FactsOf(experiment.settings));
-  report.AddFacts(FactsOf(experiment.data));
-  report.AddFacts(FactsOf(experiment.machine));
+  AddHowItWasMeasured(experiment, report);
   return report.Html();
 }
 

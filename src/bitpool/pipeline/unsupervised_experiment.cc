@@ -213,10 +213,7 @@ std::string UnsupervisedReport(const UnsupervisedResult& result) {
     report.AddFigure(RenderSvg(*result.surface),
                      "Measured on training vectors held out as queries, not on the test queries.");
   }
-  report.AddSection("How it was measured");
-  report.AddFacts(FactsOf(experiment.settings));
-  report.AddFacts(FactsOf(experiment.data));
-  report.AddFacts(FactsOf(experiment.machine));
+  AddHowItWasMeasured(experiment, report);
   return report.Html();
 }
 
