@@ -33,7 +33,7 @@ LinearEncoder::LinearEncoder(LinearMap map) : map_(std::move(map)) {
                 fmt::format("an encoder of {} × {} weights and {} biases: sizes do not agree",
                             map_.weights.rows(), map_.weights.cols(), map_.bias.size()));
   }
-  RequireBits(bits());
+  RequireBits(static_cast<int>(map_.weights.rows()));
   if (!map_.weights.allFinite() || !map_.bias.allFinite()) {
     throw Error(ErrorCode::kInvalidArgument, "an encoder with numbers that are not finite");
   }
