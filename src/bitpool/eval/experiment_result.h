@@ -26,7 +26,7 @@ ExperimentResult SummariseRuns(std::string method, int bits, std::string metric,
                                const std::vector<double>& figures);
 
 // What every experiment leaves behind.
-struct Experiment {
+struct Experiment {   // NOLINT(bugprone-exception-escape): a move of JSON only asserts
   std::string name;   // of the program that made it, such as "retrieval"
   std::string title;  // for readers
   nlohmann::json settings;

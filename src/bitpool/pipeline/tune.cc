@@ -100,8 +100,9 @@ class Tuner {
     const std::vector<TuneTrial> grid = MakeGrid();
     TryAll(grid, "coarse grid", result);
     double step = kFirstStep;
-    for (int round = 0; round < options_.rounds; ++round, step = std::sqrt(step)) {
+    for (int round = 0; round < options_.rounds; ++round) {
       TryAll(Around(result.best, step), "refining", result);
+      step = std::sqrt(step);
     }
     return result;
   }

@@ -68,6 +68,7 @@ Outcome RunOnce(const HashSettings& settings, const Task& task, const RunContext
 // The figures of all runs for one metric.
 std::vector<double> Figures(const std::vector<Outcome>& outcomes, double Outcome::*figure) {
   std::vector<double> figures;
+  figures.reserve(outcomes.size());
   for (const Outcome& outcome : outcomes) figures.push_back(outcome.*figure);
   return figures;
 }

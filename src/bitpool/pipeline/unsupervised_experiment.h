@@ -25,8 +25,8 @@ struct UnsupervisedOptions {
   void Validate() const;
 };
 
-struct UnsupervisedResult {
-  Experiment experiment;  // metrics "mAP" (percent), "training_seconds", "reconstruction_error"
+struct UnsupervisedResult {  // NOLINT(bugprone-exception-escape): as Experiment
+  Experiment experiment;     // metrics "mAP" (percent), "training_seconds", "reconstruction_error"
   // mAP of RBA over λ and β, measured on training vectors held out as queries, never on the test
   // queries: it is what one would choose the constants by.
   std::optional<HeatMap> surface;
