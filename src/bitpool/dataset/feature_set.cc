@@ -65,6 +65,47 @@ void FeatureSubset::Read(Index image, MatrixF& descriptors) const {
   descriptors = all.middleCols(range.first, range.count);
 }
 
+JoinedFeatureSet::JoinedFeatureSet(std::vector<std::shared_ptr<const FeatureSet>> sets)
+    : sets_(std::move(sets)) {
+  if (sets_.empty()) throw Error(ErrorCode::kInvalidArgument, "no feature sets to join");
+  const Index dimension = sets_.front()->dimension();
+  Index end = 0;
+  for (const auto& set : sets_) {
+    if (set->dimension() != dimension) {
+      throw Error(ErrorCode::kInvalidArgument,
+                  fmt::format("feature sets of dimension {} and {} cannot be joined", dimension,
+                              set->dimension()));
+    }
+    end += set->size();
+    ends_.push_back(end);
+  }
+}
+
+JoinedFeatureSet::Place JoinedFeatureSet::Find(Index image) const {
+  if (image < 0 || image >= size()) {
+    throw Error(ErrorCode::kInvalidArgument,
+                fmt::format("image {}: the set has {} images", image, size()));
+  }
+  const auto set = std::ranges::upper_bound(ends_, image) - ends_.begin();
+  const Index first = set == 0 ? 0 : ends_[static_cast<size_t>(set) - 1];
+  return {.set = *sets_[static_cast<size_t>(set)], .image = image - first};
+}
+
+std::string JoinedFeatureSet::name(Index image) const {
+  const Place place = Find(image);
+  return place.set.name(place.image);
+}
+
+Index JoinedFeatureSet::descriptor_count(Index image) const {
+  const Place place = Find(image);
+  return place.set.descriptor_count(place.image);
+}
+
+void JoinedFeatureSet::Read(Index image, MatrixF& descriptors) const {
+  const Place place = Find(image);
+  place.set.Read(place.image, descriptors);
+}
+
 void RequireDescriptors(const std::string& image, const MatrixFRef& descriptors, Index dimension) {
   if (descriptors.rows() != dimension) {
     throw Error(ErrorCode::kInvalidArgument,

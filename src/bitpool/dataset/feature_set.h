@@ -1,5 +1,6 @@
 #pragma once
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -69,6 +70,29 @@ class FeatureSubset : public FeatureSet {
   const FeatureSet& set_;
   std::vector<Index> images_;
   double from_, to_;
+};
+
+// Several sets behind each other, as one.
+class JoinedFeatureSet : public FeatureSet {
+ public:
+  // Throws kInvalidArgument without any set, and for sets of different dimensions.
+  explicit JoinedFeatureSet(std::vector<std::shared_ptr<const FeatureSet>> sets);
+
+  Index size() const override { return ends_.back(); }
+  Index dimension() const override { return sets_.front()->dimension(); }
+  std::string name(Index image) const override;
+  Index descriptor_count(Index image) const override;
+  void Read(Index image, MatrixF& descriptors) const override;
+
+ private:
+  struct Place {
+    const FeatureSet& set;
+    Index image;
+  };
+  Place Find(Index image) const;
+
+  std::vector<std::shared_ptr<const FeatureSet>> sets_;
+  std::vector<Index> ends_;  // images of all sets up to and with this
 };
 
 // What every feature set holds to: D as said and finite numbers. Throws kInvalidArgument that names

@@ -1,6 +1,9 @@
 #include "bitpool/dataset/feature_set.h"
 
 #include <limits>
+#include <memory>
+#include <string>
+#include <vector>
 
 #include "bitpool/io/testing.h"
 
@@ -58,6 +61,55 @@ TEST(FeatureSubset, GivesSomeImagesAndAWindowOfTheirDescriptors) {
               [&] { FeatureSubset(set, {3}); });
   ExpectError(ErrorCode::kInvalidArgument, {"from < to"},
               [&] { FeatureSubset(set, {0}, 0.5, 0.5); });
+}
+
+// Four sets behind each other, the second and the last empty.
+JoinedFeatureSet JoinOfFour() {
+  const auto first = std::make_shared<MemoryFeatureSet>(2);
+  first->Add("a", MatrixF::Constant(2, 1, 1.0F));
+  first->Add("b", MatrixF::Constant(2, 2, 2.0F));
+  const auto third = std::make_shared<MemoryFeatureSet>(2);
+  third->Add("c", MatrixF::Constant(2, 3, 3.0F));
+  third->Add("a", MatrixF(2, 0));
+  const auto empty = std::make_shared<MemoryFeatureSet>(2);
+  return JoinedFeatureSet({first, empty, third, empty});
+}
+
+TEST(JoinedFeatureSet, IsTheImagesOfAllSetsInTheirOrder) {
+  const JoinedFeatureSet joined = JoinOfFour();
+  EXPECT_EQ(joined.size(), 4);
+  EXPECT_EQ(joined.dimension(), 2);
+  const std::vector<std::string> names = {"a", "b", "c", "a"};
+  const std::vector<Index> counts = {1, 2, 3, 0};
+  MatrixF read;
+  for (Index image = 0; image < 4; ++image) {
+    const auto i = static_cast<size_t>(image);
+    EXPECT_EQ(joined.name(image), names[i]);
+    EXPECT_EQ(joined.descriptor_count(image), counts[i]);
+    joined.Read(image, read);
+    EXPECT_EQ(read, MatrixF::Constant(2, counts[i], static_cast<float>(image + 1)));
+  }
+}
+
+TEST(JoinedFeatureSet, RefusesImagesItDoesNotHave) {
+  const JoinedFeatureSet joined = JoinOfFour();
+  for (const Index image : {Index{-1}, Index{4}}) {
+    const std::vector<std::string> words = {"image " + std::to_string(image), "4 images"};
+    MatrixF read;
+    ExpectError(ErrorCode::kInvalidArgument, words, [&] { joined.Read(image, read); });
+    ExpectError(ErrorCode::kInvalidArgument, words, [&] { (void)joined.name(image); });
+    ExpectError(ErrorCode::kInvalidArgument, words, [&] { (void)joined.descriptor_count(image); });
+  }
+}
+
+TEST(JoinedFeatureSet, RefusesSetsThatCannotBeJoined) {
+  ExpectError(ErrorCode::kInvalidArgument, {"no feature sets"}, [] { JoinedFeatureSet({}); });
+  ExpectError(ErrorCode::kInvalidArgument, {"dimension 2 and 3"}, [] {
+    JoinedFeatureSet(
+        {std::make_shared<MemoryFeatureSet>(2), std::make_shared<MemoryFeatureSet>(3)});
+  });
+  // Only empty sets are a set without images.
+  EXPECT_EQ(JoinedFeatureSet({std::make_shared<MemoryFeatureSet>(2)}).size(), 0);
 }
 
 }  // namespace
