@@ -33,7 +33,7 @@ class HashEncoder {
   // naming the column, for a result that is not a number.
   BinaryCodes Encode(const MatrixFRef& block) const;
 
-  // What distinguishes encoders in files: "linear", "spheres", "product".
+  // What distinguishes encoders in files: "linear", "spheres", "product", "kernel".
   virtual std::string_view kind() const = 0;
   virtual std::vector<NamedMatrix> Parameters() const = 0;
 

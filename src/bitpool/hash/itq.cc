@@ -29,11 +29,11 @@ Index ColumnsToUse(Index chunk, Index size, double share) {
                                         chunk == 0 ? std::min<Index>(size, 1) : 0, size);
 }
 
-// V: the principal components of the samples, or of as many of them as fit. The sample is drawn
-// within every chunk, so that the source is read once and in order.
-MatrixF ProjectSamples(const Pca& pca, const ColumnSource& source, size_t memory,
-                       const RunContext& context) {
-  const double wanted = static_cast<double>(memory) / (4.0 * static_cast<double>(pca.components()));
+// V of the samples, or of as many of them as fit. The sample is drawn within every chunk, so that
+// the source is read once and in order.
+MatrixF ProjectSamples(const ItqProjection& project, Index rows, const ColumnSource& source,
+                       size_t memory, const RunContext& context) {
+  const double wanted = static_cast<double>(memory) / (4.0 * static_cast<double>(rows));
   const double share = wanted / static_cast<double>(source.size());
   const auto chunk_size = static_cast<Index>(kChunkColumns);
   const Index chunks = (source.size() + chunk_size - 1) / chunk_size;
@@ -43,7 +43,7 @@ MatrixF ProjectSamples(const Pca& pca, const ColumnSource& source, size_t memory
     starts[static_cast<size_t>(chunk) + 1] =
         starts[static_cast<size_t>(chunk)] + ColumnsToUse(chunk, size, share);
   }
-  MatrixF projected(pca.components(), starts.back());
+  MatrixF projected(rows, starts.back());
   const Random random = context.MakeRandom(kSampleStream);
   Progress progress =
       context.StartProgress("projecting", "vectors", static_cast<uint64_t>(source.size()));
@@ -56,7 +56,7 @@ MatrixF ProjectSamples(const Pca& pca, const ColumnSource& source, size_t memory
     MatrixF buffer;
     const ColumnsView block = source.Read(first, size, buffer);
     if (used == size) {
-      projected.middleCols(starts[chunk], used) = pca.Project(block);
+      projected.middleCols(starts[chunk], used) = project(block);
       return;
     }
     Random mine = random.Fork(chunk);
@@ -67,7 +67,7 @@ MatrixF ProjectSamples(const Pca& pca, const ColumnSource& source, size_t memory
     for (Index i = 0; i < used; ++i) {
       chosen.col(i) = block.col(static_cast<Index>(columns[static_cast<size_t>(i)]));
     }
-    projected.middleCols(starts[chunk], used) = pca.Project(chosen);
+    projected.middleCols(starts[chunk], used) = project(chosen);
   });
   return projected;
 }
@@ -197,13 +197,11 @@ void ItqOptions::Validate() const {
   if (memory < 1) throw Error(ErrorCode::kInvalidArgument, "memory of ITQ: expected 1 or more");
 }
 
-LinearMap FindItqEncoder(const ItqOptions& options, const ColumnSource& source,
-                         const Moments& moments, const RunContext& context,
-                         TrainingSummary& summary) {
+MatrixF FindItqRotation(const ItqOptions& options, const ItqProjection& project, Index rows,
+                        const ColumnSource& source, const RunContext& context,
+                        TrainingSummary& summary) {
   options.Validate();
-  RequireTrainable(moments);
-  const Pca pca = ComputePca(moments, std::min<Index>(options.bits, moments.dimension()));
-  const MatrixF projected = ProjectSamples(pca, source, options.memory, context);
+  const MatrixF projected = ProjectSamples(project, rows, source, options.memory, context);
   Rotation rotation(projected, options.bits, context);
   Progress progress =
       context.StartProgress("ITQ", "iterations", static_cast<uint64_t>(options.iterations));
@@ -218,8 +216,20 @@ LinearMap FindItqEncoder(const ItqOptions& options, const ColumnSource& source,
     progress.Advance();
     summary.converged = summary.iterations.back().flipped == 0;
   }
+  return rotation.rotation();
+}
+
+LinearMap FindItqEncoder(const ItqOptions& options, const ColumnSource& source,
+                         const Moments& moments, const RunContext& context,
+                         TrainingSummary& summary) {
+  options.Validate();
+  RequireTrainable(moments);
+  const Pca pca = ComputePca(moments, std::min<Index>(options.bits, moments.dimension()));
+  const MatrixF rotation = FindItqRotation(
+      options, [&](const MatrixFRef& block) { return pca.Project(block); }, pca.components(),
+      source, context, summary);
   LinearMap map;
-  map.weights = rotation.rotation() * pca.basis.transpose();
+  map.weights = rotation * pca.basis.transpose();
   map.bias = (-(map.weights.cast<double>() * moments.mean())).cast<float>();
   return map;
 }

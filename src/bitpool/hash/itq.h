@@ -1,5 +1,7 @@
 #pragma once
 
+#include <functional>
+
 #include "bitpool/base/run_context.h"
 #include "bitpool/hash/hash_model.h"
 #include "bitpool/linalg/column_source.h"
@@ -29,9 +31,17 @@ struct ItqOptions {
 Trained<HashModel> TrainItq(const ItqOptions& options, const ColumnSource& source,
                             const RunContext& context);
 
+// Gives V, whose rows are at most the bits, of samples. Called from many threads.
+using ItqProjection = std::function<MatrixF(const MatrixFRef& block)>;
+
+// The alternation alone: R, bits × rows, of any V that is centred around zero. One pass over the
+// source. The iterations are added to `summary`; an interruption after the first iteration leaves
+// the rotation found by then and is noted there.
+MatrixF FindItqRotation(const ItqOptions& options, const ItqProjection& project, Index rows,
+                        const ColumnSource& source, const RunContext& context,
+                        TrainingSummary& summary);
+
 // The encoder alone, from moments that are known already: no decoder, one pass over the source.
-// The iterations are added to `summary`. An interruption after the first iteration leaves the
-// rotation found by then and is noted there.
 LinearMap FindItqEncoder(const ItqOptions& options, const ColumnSource& source,
                          const Moments& moments, const RunContext& context,
                          TrainingSummary& summary);

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <memory>
+
+#include "bitpool/base/matrix.h"
+#include "bitpool/base/run_context.h"
+#include "bitpool/dataset/labels.h"
+#include "bitpool/hash/baselines/kernel_encoder.h"
+#include "bitpool/hash/baselines/pairwise_labels.h"
+#include "bitpool/linalg/column_source.h"
+
+namespace bitpool {
+
+// What methods that compare labelled samples by their kernel features train on.
+struct LabelledKernel {
+  AnchorKernel kernel;
+  VectorD mean;          // of k(x) over all vectors, labelled or not
+  MatrixD features;      // k(x) − mean of the labelled samples, anchors × n
+  PairwiseLabels pairs;  // of the same samples
+
+  // h = W (k(x) − mean), with W bits × anchors.
+  std::shared_ptr<const KernelEncoder> MakeEncoder(const MatrixD& weights) const;
+};
+
+// A kernel with anchors drawn among all vectors, and `samples` random vectors that have a class (0:
+// all of these, as also when there are no more). Reads the source a few times.
+//
+// Throws kInvalidArgument when the labels are not as many as the vectors, when fewer than two
+// classes occur, and for vectors that RequireTrainable refuses.
+LabelledKernel PrepareLabelledKernel(const KernelOptions& options, Index samples,
+                                     const ColumnSource& vectors, const Labels& labels,
+                                     const RunContext& context);
+
+}  // namespace bitpool
