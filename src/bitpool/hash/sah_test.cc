@@ -91,10 +91,10 @@ BinaryCodes InitialCodes(const SahOptions& options, const MatrixF& vectors) {
 }
 
 // All states after an iteration.
-std::vector<SahState> StatesOf(const SahOptions& options, const RecordStore& records) {
-  std::vector<SahState> states;
+std::vector<JointState> StatesOf(const SahOptions& options, const RecordStore& records) {
+  std::vector<JointState> states;
   TrainSah(options, records, RunContext(),
-           {.observer = [&](const SahState& state) { states.push_back(state); }});
+           {.observer = [&](const JointState& state) { states.push_back(state); }});
   return states;
 }
 
@@ -211,9 +211,9 @@ void ExpectAsTheSlowReference(const SahOptions& options, const MemoryFeatureSet&
   const MatrixF gmp = GmpVectors(records, options);
   SlowSah reference(options, images, InitialCodes(options, gmp));
   EXPECT_LT(RelativeDistance(gmp.cast<double>(), reference.vectors()), 1e-5);
-  const std::vector<SahState> states = StatesOf(options, records);
+  const std::vector<JointState> states = StatesOf(options, records);
   EXPECT_EQ(states.size(), static_cast<size_t>(options.iterations));
-  for (const SahState& state : states) {
+  for (const JointState& state : states) {
     const TrainingIteration expected = reference.Iterate();
     const TrainingIteration& found = state.iterations.back();
     EXPECT_LT(ShareOfDifferent(Signs(state.codes), reference.codes()), 0.002);
@@ -274,7 +274,7 @@ TEST(Sah, EveryStepLowersItsOwnObjective) {
   options.rba.min_flipped = 0;
   MatrixF vectors = GmpVectors(records, options);
   MatrixD codes = Signs(InitialCodes(options, vectors));
-  for (const SahState& state : StatesOf(options, records)) {
+  for (const JointState& state : StatesOf(options, records)) {
     const MatrixD phi = vectors.cast<double>();
     const MatrixD now = state.vectors.cast<double>();
     const Map encoder(state.encoder), decoder(state.decoder);
@@ -315,7 +315,7 @@ TEST(Sah, MoreTurnsOfTheHashingLoopLowerItsObjective) {
   double before = 1e30;
   for (int turns = 1; turns <= 5; ++turns) {
     options.rba.iterations = turns;
-    const SahState state = StatesOf(options, records).front();
+    const JointState state = StatesOf(options, records).front();
     const double objective =
         HashingObjective(options, phi, Map(state.encoder), Map(state.decoder), Signs(state.codes));
     EXPECT_LE(objective, before * (1 + 1e-6)) << turns;
@@ -404,7 +404,7 @@ TEST(Sah, WithALightAggregationVectorsAreWhatTheAutoencoderKeeps) {
   options.iterations = 1;
   options.tolerance = 1e-6;
   const MatrixD gmp = GmpVectors(records, options).cast<double>();
-  const SahState state = StatesOf(options, records).front();
+  const JointState state = StatesOf(options, records).front();
   const Map encoder(state.encoder), decoder(state.decoder);
   const MatrixD m = MatrixD::Identity(kDimension, kDimension) - decoder.w * encoder.w;
   const VectorD fixed = m.lu().solve(decoder.w * encoder.c + decoder.c);  // x = W₂(W₁x + c₁) + c₂
@@ -484,17 +484,17 @@ TEST(Sah, GoesOnWhereItStopped) {
   const MemoryRecords records = RecordsOf(RectifiedImages(kDimension, 100, 700), true);
   SahOptions options = Options(8);
   options.gamma = 2;
-  std::vector<SahState> states;
+  std::vector<JointState> states;
   const auto whole =
       TrainSah(options, records, RunContext(),
-               {.observer = [&](const SahState& state) { states.push_back(state); }});
+               {.observer = [&](const JointState& state) { states.push_back(state); }});
   ASSERT_EQ(states.size(), 4U);
   for (size_t i = 0; i < states.size(); ++i) {
     EXPECT_EQ(states[i].iterations.size(), i + 1);
-    std::vector<SahState> rest;
+    std::vector<JointState> rest;
     const auto resumed = TrainSah(
         options, records, RunContext(),
-        {.resume = states[i], .observer = [&](const SahState& state) { rest.push_back(state); }});
+        {.resume = states[i], .observer = [&](const JointState& state) { rest.push_back(state); }});
     EXPECT_TRUE(SameModel(whole, resumed)) << i;
     EXPECT_EQ(resumed.summary.iterations.size(), 4U);
     EXPECT_EQ(rest.size(), states.size() - 1 - i);
@@ -512,7 +512,7 @@ TEST(Sah, RefusesToGoOnWithOtherImagesOrBits) {
   const MemoryRecords records = RecordsOf(RectifiedImages(kDimension, 40, 700), true);
   const MemoryRecords fewer = RecordsOf(RectifiedImages(kDimension, 39, 700), true);
   const MemoryRecords wider = RecordsOf(RectifiedImages(kDimension + 4, 40, 700), true);
-  const SahState state = StatesOf(Options(6), records).front();
+  const JointState state = StatesOf(Options(6), records).front();
   const auto refusal = [&](const SahOptions& options, const RecordStore& others) {
     return RefusalOf([&] { TrainSah(options, others, RunContext(), {.resume = state}); });
   };
@@ -597,18 +597,20 @@ TEST(SahOptions, RefusesWhatHasNoMeaning) {
   EXPECT_EQ(refusal([](SahOptions& /*options*/) {}), "(no error)");
   EXPECT_THAT(refusal([](SahOptions& o) { o.bits = 0; }), testing::HasSubstr("bits"));
   EXPECT_THAT(refusal([](SahOptions& o) { o.iterations = 0; }),
-              testing::HasSubstr("iterations of SAH: expected 1 or more, got 0"));
+              testing::HasSubstr("iterations of the joint training: expected 1 or more, got 0"));
   EXPECT_THAT(refusal([](SahOptions& o) { o.rba.lambda = 0; }), testing::HasSubstr("lambda"));
   EXPECT_THAT(refusal([](SahOptions& o) { o.rba.iterations = 0; }),
               testing::HasSubstr("iterations of RBA"));
   EXPECT_THAT(refusal([](SahOptions& o) { o.gamma = 0; }),
-              testing::HasSubstr("gamma of SAH: expected a positive number, got 0"));
-  EXPECT_THAT(refusal([](SahOptions& o) { o.mu = -1; }), testing::HasSubstr("mu of SAH"));
-  EXPECT_THAT(refusal([](SahOptions& o) { o.mu = std::nan(""); }), testing::HasSubstr("mu of SAH"));
+              testing::HasSubstr("gamma of the joint training: expected a positive number, got 0"));
+  EXPECT_THAT(refusal([](SahOptions& o) { o.mu = -1; }),
+              testing::HasSubstr("mu of the joint training"));
+  EXPECT_THAT(refusal([](SahOptions& o) { o.mu = std::nan(""); }),
+              testing::HasSubstr("mu of the joint training"));
   EXPECT_THAT(refusal([](SahOptions& o) { o.tolerance = 0; }),
-              testing::HasSubstr("tolerance of SAH"));
+              testing::HasSubstr("tolerance of the joint training"));
   EXPECT_THAT(refusal([](SahOptions& o) { o.tolerance = 1; }),
-              testing::HasSubstr("tolerance of SAH"));
+              testing::HasSubstr("tolerance of the joint training"));
   EXPECT_THAT(refusal([](SahOptions& o) { o.min_flipped = 1.5; }),
               testing::HasSubstr("share of flipped bits"));
   // Before anything is read.
@@ -616,7 +618,7 @@ TEST(SahOptions, RefusesWhatHasNoMeaning) {
   options.gamma = -1;
   const MemoryFeatureSet good = RectifiedImages(kDimension, 3, 1);
   EXPECT_THAT(RefusalOf([&] { TrainSah(options, FaultyFeatures(good, {0}, {}), RunContext()); }),
-              testing::HasSubstr("gamma of SAH"));
+              testing::HasSubstr("gamma of the joint training"));
 }
 
 }  // namespace

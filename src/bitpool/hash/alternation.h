@@ -1,0 +1,82 @@
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <vector>
+
+#include "bitpool/base/run_context.h"
+#include "bitpool/codes/binary_codes.h"
+#include "bitpool/hash/hash_model.h"
+#include "bitpool/hash/image_record.h"
+#include "bitpool/hash/rba.h"
+#include "bitpool/linalg/column_source.h"
+#include "bitpool/linalg/ridge.h"
+
+namespace bitpool {
+
+// Of the loop that SAH and SASH share.
+struct SahOptions {
+  int bits = 32;          // L
+  int iterations = 4;     // T of alg2, at most
+  RbaOptions rba = {};    // λ, β, T₁ and the scale of the constants; its bits are set to `bits`
+  double gamma = 10;      // γ, the weight of the aggregation against the reconstruction
+  double mu = 10;         // μ, how much a large φ costs
+  bool normalise = true;  // give every local feature the length one first
+  double tolerance = 1e-3;    // relative residual of the pooling systems while training
+  double min_flipped = 1e-3;  // stop when new vectors change no more than this share of the bits
+  // Where there are labels: the first codes are those that ITQ makes of the labels as a ridge
+  // regression predicts them from Φ⁰. alg1 takes ITQ's codes of Φ⁰ itself, which know nothing of
+  // the classes; bits that the vectors can tell and that tell the classes apart are then hard to
+  // find.
+  bool codes_from_labels = false;
+
+  // The paper's values: λ = 0.01, β = 0.1, γ = 10, μ = 100, in the paper's own scale.
+  static SahOptions Paper(int bits);
+
+  // Throws kInvalidArgument when a field has no meaning.
+  void Validate() const;
+};
+
+// Where a training stands after an iteration: all that the next one needs, beside the records.
+struct JointState {
+  std::vector<TrainingIteration> iterations;
+  MatrixF vectors;       // Φ
+  BinaryCodes codes{1};  // B
+  LinearMap encoder, decoder;
+  double gamma = 0;  // γ of the coupled system, in the units of the vectors
+};
+
+// Called after every iteration, for example to write a checkpoint.
+using JointObserver = std::function<void(const JointState&)>;
+
+struct JointRun {
+  std::optional<JointState> resume = {};  // where to go on
+  JointObserver observer = {};
+};
+
+// The loop of alg2 and alg3: Φ⁰ by generalised max pooling, then iterations that learn the hash
+// functions from Φ (the relaxed autoencoder, from the codes of the iteration before) and Φ from the
+// hash functions, starting from the Φ before.
+//
+// Without labels the codes are to reconstruct Φ (SAH); Φ follows from eq:sol_pool. With labels, a
+// column of `labels` per image, they are to reconstruct these (SASH, eq:obj_ori_join_sup), and Φ
+// follows from eq:sol_pool_sup.
+//
+// The objective of an iteration's record is that of eq:obj_ori_join (or eq:obj_ori_join_sup) with
+// the binary constraint relaxed as in eq:obj_2, × 2, per image and in the scale of the constants:
+// reconstruction + λ quantisation + regularisation + γ aggregation. The terms of the hash functions
+// are those at the Φ they were learned from, the aggregation is that of the Φ learned from them;
+// the sum may therefore rise, though every step lowers what it minimises.
+//
+// An interruption after the first iteration leaves the state found by then. Fills all of the
+// summary but what was skipped. Throws kInvalidArgument when the state to resume is of other images
+// or bits.
+JointState Alternate(const SahOptions& options, const RecordStore& records,
+                     const ColumnSource* labels, const RunContext& context, JointRun run,
+                     TrainingSummary& summary);
+
+// Φ⁰, the vectors that the loop begins with.
+MatrixF InitialVectors(const SahOptions& options, const RecordStore& records,
+                       const RunContext& context);
+
+}  // namespace bitpool

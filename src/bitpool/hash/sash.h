@@ -1,0 +1,62 @@
+#pragma once
+
+#include "bitpool/base/run_context.h"
+#include "bitpool/dataset/feature_set.h"
+#include "bitpool/dataset/labels.h"
+#include "bitpool/hash/alternation.h"
+#include "bitpool/hash/hash_model.h"
+#include "bitpool/hash/image_record.h"
+#include "bitpool/linalg/trained.h"
+
+namespace bitpool {
+
+struct SashOptions {
+  SahOptions joint = {};  // of the loop
+  // α, the ridge of the mapping from the vectors of generalised max pooling to the learned ones.
+  // Relative to the mean variance of a component of the former; in the paper's own scale against
+  // their sums of squares.
+  double alpha = 0.01;
+
+  // λ = 1e-3, β = 1e-5, γ = 1, μ = 100, and codes that begin with the labels: chosen by
+  // cross-validation on training images of CIFAR-10, in both of the paper's settings.
+  static SashOptions Default(int bits);
+  // The paper's values: λ = 1e-4, β = 1e-3, α = 0.5, and γ = 1, μ = 100 out of the ranges that it
+  // searches, in the paper's own scale.
+  static SashOptions Paper(int bits);
+
+  // Throws kInvalidArgument when a field has no meaning.
+  void Validate() const;
+};
+
+// Simultaneous aggregating and supervised hashing (section VI, alg3), from the records of images
+// and their labels: see Alternate. An image may have several classes or none.
+//
+// A new image has no label, so its vector is that of generalised max pooling, mapped to the learned
+// ones by P (eq:mapping, eq:varphi) before it is encoded. Mapping and encoder are both linear and
+// are kept as one: h = W₁(Pφ₀ + p) + c₁. By default P is fitted with a bias p, to vectors relative
+// to their means, so that α does not draw codes towards the origin; the paper's preset has none.
+//
+// The model's decoder is fitted afterwards to the vectors of generalised max pooling, as for the
+// methods that have none: the decoder that the loop learns gives labels, not vectors.
+//
+// options.joint.normalise must be what the records were reduced with. An interruption after the
+// first iteration leaves the model found by then. Throws kInvalidArgument when the labels are not
+// as many as the records, when fewer than two classes occur, or when the state to resume is of
+// other images or bits. method "sash".
+Trained<HashModel> TrainSash(const SashOptions& options, const RecordStore& records,
+                             const Labels& labels, const RunContext& context, JointRun run = {});
+
+// The same from the images themselves, whose records are kept in memory. Images without descriptors
+// are left out, with their labels, and named in the summary.
+Trained<HashModel> TrainSash(const SashOptions& options, const FeatureSet& features,
+                             const Labels& labels, const RunContext& context);
+
+// P and p of eq:mapping: the ridge regression of the learned vectors on those of generalised max
+// pooling.
+LinearMap FindMapping(const SashOptions& options, const MatrixF& pooled, const MatrixF& learned,
+                      const RunContext& context);
+
+// The labels of the images that ReduceImages makes a record of.
+Labels LabelsOfRecords(const FeatureSet& features, const Labels& labels);
+
+}  // namespace bitpool

@@ -1,0 +1,289 @@
+#include "bitpool/hash/sash.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <Eigen/Cholesky>
+#include <set>
+
+#include "bitpool/base/error.h"
+#include "bitpool/hash/feature_set_testing.h"
+#include "bitpool/hash/label_targets.h"
+#include "bitpool/hash/testing.h"
+#include "bitpool/linalg/testing.h"
+
+namespace bitpool {
+namespace {
+
+using ::testing::HasSubstr;
+
+constexpr Index kDimension = 16;
+
+// Images of `classes` classes in turn: descriptors around a few places that belong to the class.
+MemoryFeatureSet ClassImages(Index count, int32_t classes, uint64_t seed) {
+  Random random(1);  // the classes are the same for every seed
+  const MatrixF places = random.NormalMatrix(kDimension, 3 * classes);
+  random = Random(seed);
+  MemoryFeatureSet images(kDimension);
+  for (Index i = 0; i < count; ++i) {
+    const Index descriptors = i % 3 == 0 ? 40 : 6;
+    MatrixF v = 0.8F * random.NormalMatrix(kDimension, descriptors);
+    for (Index k = 0; k < descriptors; ++k) v.col(k) += places.col(3 * (i % classes) + k % 3);
+    images.Add("image " + std::to_string(i), v);
+  }
+  return images;
+}
+
+Labels InTurn(Index count, int32_t classes) {
+  std::vector<int32_t> of;
+  for (Index i = 0; i < count; ++i) of.push_back(static_cast<int32_t>(i) % classes);
+  return Labels::Single(of);
+}
+
+SashOptions Options(int bits) {
+  SashOptions options = SashOptions::Default(bits);
+  options.joint.mu = 1;
+  options.joint.min_flipped = 0;
+  return options;
+}
+
+const LinearMap& EncoderOf(const HashModel& model) {
+  return dynamic_cast<const LinearEncoder&>(*model.encoder).map();
+}
+
+bool SameModel(const HashModel& a, const HashModel& b) {
+  return SameBits(EncoderOf(a).weights, EncoderOf(b).weights) &&
+         SameBits(EncoderOf(a).bias, EncoderOf(b).bias) &&
+         SameBits(a.decoder.weights, b.decoder.weights);
+}
+
+// All states after an iteration, and the model.
+struct Traced {
+  std::vector<JointState> states;
+  Trained<HashModel> trained;
+};
+Traced Trace(const SashOptions& options, const RecordStore& records, const Labels& labels) {
+  Traced traced;
+  traced.trained =
+      TrainSash(options, records, labels, RunContext(),
+                {.observer = [&](const JointState& state) { traced.states.push_back(state); }});
+  return traced;
+}
+
+// The columns whose images share a class, minus those whose do not: mean Hamming distances.
+double Separation(const HashModel& model, const MatrixF& vectors, const Labels& labels) {
+  const BinaryCodes codes = model.encoder->Encode(vectors);
+  double same = 0, other = 0, same_pairs = 0, other_pairs = 0;
+  for (Index i = 0; i < codes.size(); ++i) {
+    for (Index j = 0; j < i; ++j) {
+      const auto distance = static_cast<double>(HammingDistance(codes.code(i), codes.code(j)));
+      const bool alike = ShareClass(labels.of(i), labels.of(j));
+      (alike ? same : other) += distance;
+      (alike ? same_pairs : other_pairs) += 1;
+    }
+  }
+  return (other / other_pairs - same / same_pairs) / codes.bits();
+}
+
+std::string WhatIsThrown(const auto& job) {
+  try {
+    job();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::kInvalidArgument);
+    return error.what();
+  }
+  return "nothing was thrown";
+}
+
+// eq:sol_pool_sup, solved directly and in double precision, for every image.
+TEST(Sash, LearnsTheVectorsOfTheEquation) {
+  const MemoryFeatureSet images = ClassImages(90, 4, 5);
+  const Labels labels = InTurn(90, 4);
+  MemoryRecords records(kDimension);
+  ReduceImages(images, true, records, RunContext());
+  SashOptions options = Options(8);
+  options.joint.tolerance = 1e-6;
+  const Traced traced = Trace(options, records, labels);
+  ASSERT_FALSE(traced.states.empty());
+  for (const JointState& state : traced.states) {
+    const MatrixD w1 = state.encoder.weights.cast<double>(),
+                  w2 = state.decoder.weights.cast<double>();
+    const VectorD c1 = state.encoder.bias.cast<double>(), c2 = state.decoder.bias.cast<double>();
+    const MatrixD m = w2 * w1;
+    for (Index i = 0; i < 90; ++i) {
+      MatrixD v = DescriptorsOf(images, i).cast<double>();
+      v.colwise().normalize();
+      VectorD y = VectorD::Zero(4);
+      y[i % 4] = 1;
+      const double gamma = options.joint.gamma;
+      MatrixD matrix = m.transpose() * m + gamma * v * v.transpose();
+      matrix.diagonal().array() += gamma * options.joint.mu;
+      const VectorD expected =
+          matrix.ldlt().solve(gamma * v.rowwise().sum() + m.transpose() * (y - (w2 * c1 + c2)));
+      // Records keep half precision.
+      EXPECT_LT((state.vectors.col(i).cast<double>() - expected).norm(), 5e-3 * expected.norm());
+    }
+  }
+}
+
+// eq:W1_sup to eq:c2_sup at the codes of the iteration, in the units of the data.
+TEST(Sash, LearnsTheMapsOfTheEquations) {
+  const MemoryFeatureSet images = ClassImages(90, 4, 6);
+  MemoryRecords records(kDimension);
+  ReduceImages(images, true, records, RunContext());
+  SashOptions options = Options(6);
+  options.joint.iterations = 1;
+  options.joint.rba.lambda = 0.1;  // so that nothing is at the edge of single precision
+  options.joint.rba.beta = 1e-3;
+  const Traced traced = Trace(options, records, InTurn(90, 4));
+  const JointState& state = traced.states.at(0);
+  const MatrixD x = InitialVectors(options.joint, records, RunContext()).cast<double>();
+  const MatrixD b = SignsOf(state.codes, 0, 90).cast<double>();
+  MatrixD y = MatrixD::Zero(4, 90);
+  for (Index i = 0; i < 90; ++i) y(i % 4, i) = 1;
+  const auto ridge = [](const MatrixD& in, const MatrixD& out, double weight) {
+    const MatrixD centred = in.colwise() - in.rowwise().mean();
+    MatrixD gram = centred * centred.transpose() / static_cast<double>(in.cols());
+    gram.diagonal().array() += weight;
+    const MatrixD cross = out * centred.transpose() / static_cast<double>(in.cols());
+    return MatrixD(gram.ldlt().solve(cross.transpose()).transpose());
+  };
+  const double variance = (x.colwise() - x.rowwise().mean()).squaredNorm() / 90;
+  const RbaOptions& rba = options.joint.rba;
+  const MatrixD w1 = ridge(x, b, rba.beta / rba.lambda * variance / 6);
+  const MatrixD w2 = ridge(b, y, rba.beta);
+  EXPECT_LT((state.encoder.weights.cast<double>() - w1).norm(), 1e-3 * w1.norm());
+  EXPECT_LT((state.decoder.weights.cast<double>() - w2).norm(), 1e-3 * w2.norm());
+  const VectorD c1 = (b - w1 * x).rowwise().mean(), c2 = (y - w2 * b).rowwise().mean();
+  EXPECT_LT((state.encoder.bias.cast<double>() - c1).norm(), 1e-3 * c1.norm() + 1e-4);
+  EXPECT_LT((state.decoder.bias.cast<double>() - c2).norm(), 1e-3 * c2.norm() + 1e-4);
+}
+
+// P is the best for its own objective: any step away from it is worse.
+TEST(Sash, TheMappingIsTheRidgeRegression) {
+  Random random(3);
+  const MatrixF x = random.NormalMatrix(7, 40).array() + 2;
+  const MatrixF t = random.NormalMatrix(7, 40).array() - 1;
+  SashOptions options = SashOptions::Paper(4);
+  const LinearMap literal = FindMapping(options, x, t, RunContext());
+  EXPECT_EQ(literal.bias.norm(), 0);
+  const auto cost = [&](const MatrixD& p) {
+    return (t.cast<double>() - p * x.cast<double>()).squaredNorm() +
+           options.alpha * p.squaredNorm();
+  };
+  const MatrixD p = literal.weights.cast<double>();
+  for (Index i = 0; i < p.size(); ++i) {
+    for (const double step : {-1e-2, 1e-2}) {
+      MatrixD moved = p;
+      moved(i) += step;
+      EXPECT_LT(cost(p), cost(moved)) << i;
+    }
+  }
+
+  options = SashOptions::Default(4);
+  options.alpha = 0.3;
+  const LinearMap found = FindMapping(options, x, t, RunContext());
+  const MatrixD centred = (x.colwise() - x.rowwise().mean()).cast<double>();
+  MatrixD gram = centred * centred.transpose();
+  gram.diagonal().array() += 0.3 * gram.trace() / 7;
+  const MatrixD weights = gram.ldlt().solve(centred * t.cast<double>().transpose()).transpose();
+  const VectorD bias = (t.cast<double>() - weights * x.cast<double>()).rowwise().mean();
+  EXPECT_LT((found.weights.cast<double>() - weights).norm(), 1e-4 * weights.norm());
+  EXPECT_LT((found.bias.cast<double>() - bias).norm(), 1e-4 * bias.norm());
+}
+
+TEST(Sash, TheModelMapsThenEncodes) {
+  MemoryRecords records(kDimension);
+  ReduceImages(ClassImages(60, 3, 2), true, records, RunContext());
+  const SashOptions options = Options(8);
+  const Traced traced = Trace(options, records, InTurn(60, 3));
+  const JointState& last = traced.states.back();
+  const MatrixF pooled = InitialVectors(options.joint, records, RunContext());
+  const LinearMap mapping = FindMapping(options, pooled, last.vectors, RunContext());
+  const MatrixF mapped = (mapping.weights * pooled).colwise() + mapping.bias;
+  const MatrixF expected = (last.encoder.weights * mapped).colwise() + last.encoder.bias;
+  const MatrixF found = traced.trained.model.encoder->Project(pooled);
+  EXPECT_LT((found - expected).norm(), 1e-4F * expected.norm());
+  EXPECT_EQ(traced.trained.model.method, "sash");
+  EXPECT_EQ(traced.trained.model.pooling->gamma, 0);  // a new image has no label
+  EXPECT_EQ(traced.trained.model.pooling->mu, options.joint.mu);
+}
+
+TEST(Sash, TellsTheClassesOfNewImagesApart) {
+  const Labels labels = InTurn(300, 5), new_labels = InTurn(100, 5);
+  const auto trained = TrainSash(Options(16), ClassImages(300, 5, 1), labels, RunContext());
+  MemoryRecords records(kDimension);
+  ReduceImages(ClassImages(100, 5, 2), true, records, RunContext());
+  const MatrixF vectors = InitialVectors(Options(16).joint, records, RunContext());
+  EXPECT_GT(Separation(trained.model, vectors, new_labels), 0.3);
+}
+
+TEST(Sash, TakesLabelsOfManyKinds) {
+  const MemoryFeatureSet images = ClassImages(120, 6, 1);
+  const auto train = [&](const Labels& labels) {
+    return TrainSash(Options(8), images, labels, RunContext()).model;
+  };
+  std::vector<std::vector<int32_t>> several(120), sparse(120);
+  for (size_t i = 0; i < 120; ++i) {
+    several[i] = {static_cast<int32_t>(i % 6), static_cast<int32_t>((i + 1) % 6)};
+    if (i % 4 != 0) sparse[i] = {static_cast<int32_t>(i % 6)};  // every fourth has none
+  }
+  EXPECT_EQ(train(Labels::Multi(several)).bits(), 8);
+  EXPECT_EQ(train(Labels::Multi(sparse)).bits(), 8);
+  std::vector<int32_t> alone(120, 0);
+  alone[7] = 3;  // a class of one image, and numbers that nobody has
+  EXPECT_EQ(train(Labels::Single(alone)).bits(), 8);
+  std::vector<int32_t> thousand;
+  for (int32_t i = 0; i < 120; ++i) thousand.push_back(i * 8 % 1000);
+  EXPECT_EQ(train(Labels::Single(thousand)).bits(), 8);
+  EXPECT_THAT(WhatIsThrown([&] { train(InTurn(120, 1)); }), HasSubstr("two classes"));
+  EXPECT_THAT(WhatIsThrown([&] { train(InTurn(119, 2)); }), HasSubstr("119 labels for 120 images"));
+}
+
+TEST(Sash, LeavesImagesWithoutDescriptorsOutWithTheirLabels) {
+  const MemoryFeatureSet images = ClassImages(100, 4, 1);
+  MemoryFeatureSet good(kDimension);
+  std::vector<int32_t> classes, good_classes;
+  const std::set<Index> empty = {0, 41, 99};
+  for (Index i = 0; i < 100; ++i) {
+    classes.push_back(static_cast<int32_t>(i) % 4);
+    if (empty.contains(i)) continue;
+    good.Add(images.name(i), DescriptorsOf(images, i));
+    good_classes.push_back(static_cast<int32_t>(i) % 4);
+  }
+  const auto with = TrainSash(Options(6), FaultyFeatures(images, {}, empty),
+                              Labels::Single(classes), RunContext());
+  const auto without = TrainSash(Options(6), good, Labels::Single(good_classes), RunContext());
+  EXPECT_TRUE(SameModel(with.model, without.model));
+  EXPECT_EQ(with.summary.skipped, (std::vector<std::string>{"image 0", "image 41", "image 99"}));
+}
+
+TEST(Sash, IsTheSameAtAnyNumberOfThreadsAndAfterAResume) {
+  MemoryRecords records(kDimension);
+  ReduceImages(ClassImages(150, 4, 3), true, records, RunContext());
+  const Labels labels = InTurn(150, 4);
+  const Traced whole = Trace(Options(12), records, labels);
+  ASSERT_GT(whole.states.size(), 1U);
+  const auto two = TrainSash(Options(12), records, labels, RunContext({.threads = 2}));
+  EXPECT_TRUE(SameModel(two.model, whole.trained.model));
+  const auto resumed =
+      TrainSash(Options(12), records, labels, RunContext(), {.resume = whole.states[0]});
+  EXPECT_TRUE(SameModel(resumed.model, whole.trained.model));
+}
+
+TEST(SashOptions, RefusesWhatHasNoMeaning) {
+  SashOptions options = SashOptions::Default(8);
+  options.alpha = 0;
+  EXPECT_THAT(WhatIsThrown([&] { options.Validate(); }), HasSubstr("alpha"));
+  options = SashOptions::Default(8);
+  options.joint.mu = -1;
+  EXPECT_THAT(WhatIsThrown([&] { options.Validate(); }), HasSubstr("mu"));
+  const SashOptions paper = SashOptions::Paper(24);
+  EXPECT_EQ(paper.joint.bits, 24);
+  EXPECT_EQ(paper.joint.rba.lambda, 1e-4);
+  EXPECT_EQ(paper.joint.rba.beta, 1e-3);
+  EXPECT_EQ(paper.alpha, 0.5);
+}
+
+}  // namespace
+}  // namespace bitpool
