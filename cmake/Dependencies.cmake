@@ -6,9 +6,11 @@ find_package(TBB REQUIRED)
 find_package(fmt REQUIRED)
 find_package(nlohmann_json 3.11 REQUIRED)
 find_package(PNG REQUIRED)
+find_package(SQLite3 3.37 REQUIRED)
 pkg_check_modules(openblas REQUIRED IMPORTED_TARGET openblas)
 pkg_check_modules(highway REQUIRED IMPORTED_TARGET libhwy)
 pkg_check_modules(xxhash REQUIRED IMPORTED_TARGET libxxhash)
+pkg_check_modules(vips REQUIRED IMPORTED_TARGET vips>=8.13)
 # liblinear brings neither a CMake package nor a pkg-config file.
 if(NOT TARGET liblinear::liblinear)
   find_path(LIBLINEAR_INCLUDE_DIR linear.h PATH_SUFFIXES liblinear REQUIRED)
@@ -17,4 +19,24 @@ if(NOT TARGET liblinear::liblinear)
   add_library(liblinear::liblinear UNKNOWN IMPORTED)
   set_target_properties(liblinear::liblinear PROPERTIES IMPORTED_LOCATION "${LIBLINEAR_LIBRARY}"
                         INTERFACE_INCLUDE_DIRECTORIES "${LIBLINEAR_INCLUDE_DIR}")
+endif()
+# Nor does VLFeat.
+if(NOT TARGET vlfeat::vlfeat)
+  find_path(VLFEAT_INCLUDE_DIR vl/generic.h REQUIRED)
+  find_library(VLFEAT_LIBRARY vl REQUIRED)
+  mark_as_advanced(VLFEAT_INCLUDE_DIR VLFEAT_LIBRARY)
+  add_library(vlfeat::vlfeat UNKNOWN IMPORTED)
+  set_target_properties(vlfeat::vlfeat PROPERTIES IMPORTED_LOCATION "${VLFEAT_LIBRARY}"
+                        INTERFACE_INCLUDE_DIRECTORIES "${VLFEAT_INCLUDE_DIR}")
+endif()
+# OpenCV's own CMake package would need all of OpenCV.
+if(NOT TARGET opencv::dnn)
+  find_path(OPENCV_INCLUDE_DIR opencv2/dnn.hpp PATH_SUFFIXES opencv4 REQUIRED)
+  find_library(OPENCV_CORE_LIBRARY opencv_core REQUIRED)
+  find_library(OPENCV_DNN_LIBRARY opencv_dnn REQUIRED)
+  mark_as_advanced(OPENCV_INCLUDE_DIR OPENCV_CORE_LIBRARY OPENCV_DNN_LIBRARY)
+  add_library(opencv::dnn UNKNOWN IMPORTED)
+  set_target_properties(opencv::dnn PROPERTIES IMPORTED_LOCATION "${OPENCV_DNN_LIBRARY}"
+                        INTERFACE_INCLUDE_DIRECTORIES "${OPENCV_INCLUDE_DIR}"
+                        INTERFACE_LINK_LIBRARIES "${OPENCV_CORE_LIBRARY}")
 endif()

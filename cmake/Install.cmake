@@ -6,7 +6,9 @@ install(TARGETS bitpool EXPORT bitpool ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDI
 install(DIRECTORY src/bitpool DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h"
         PATTERN "*testing.h" EXCLUDE
         PATTERN "faulty_env.h" EXCLUDE
-        PATTERN "forged_container.h" EXCLUDE)
+        PATTERN "forged_container.h" EXCLUDE
+        PATTERN "vips_image.h" EXCLUDE
+        PATTERN "sqlite_database.h" EXCLUDE)
 install(EXPORT bitpool NAMESPACE bitpool:: FILE bitpoolTargets.cmake DESTINATION ${package_dir})
 configure_package_config_file(cmake/bitpoolConfig.cmake.in ${CMAKE_BINARY_DIR}/bitpoolConfig.cmake
                               INSTALL_DESTINATION ${package_dir})

@@ -1,0 +1,146 @@
+#include "bitpool/features/cnn_extractor.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <mutex>
+#include <opencv2/core.hpp>
+#include <opencv2/core/utils/logger.hpp>
+#include <opencv2/dnn.hpp>
+#include <utility>
+#include <vector>
+
+#include "bitpool/base/error.h"
+
+namespace bitpool {
+namespace {
+
+// OpenCV runs in one thread, since pictures run in parallel, and says what is wrong by exceptions
+// only.
+void PrepareOpenCv() {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    cv::setNumThreads(1);
+    cv::utils::logging::setLogLevel(cv::utils::logging::LOG_LEVEL_SILENT);
+    cv::redirectError([](int, const char*, const char*, const char*, int, void*) { return 0; });
+  });
+}
+
+std::vector<uchar> Bytes(std::span<const std::byte> bytes) {
+  const auto* first = reinterpret_cast<const uchar*>(bytes.data());
+  return {first, first + bytes.size()};
+}
+
+// D×n out of the maps {1, D, height, width}, or a vector {1, D}.
+MatrixF ColumnsOf(const cv::Mat& output) {
+  if (output.dims < 2 || output.size[0] != 1 || output.type() != CV_32F) {
+    throw Error(ErrorCode::kInvalidArgument,
+                fmt::format("the layer gives an array of {} dimensions; expected maps or a vector",
+                            output.dims));
+  }
+  const Index maps = output.size[1];
+  const Index positions = static_cast<Index>(output.total()) / maps;
+  using RowMajor = Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+  return Eigen::Map<const RowMajor>(output.ptr<float>(), maps, positions);
+}
+
+}  // namespace
+
+class CnnExtractor::Networks {
+ public:
+  explicit Networks(const CnnFiles& files)
+      : definition_(Bytes(files.definition)), weights_(Bytes(files.weights)) {}
+
+  // Runs body(net) with a network that nobody else uses meanwhile.
+  template <class Body>
+  auto Use(const Body& body) {
+    cv::dnn::Net net = Take();
+    auto result = body(net);
+    const std::lock_guard lock(mutex_);
+    idle_.push_back(net);
+    return result;
+  }
+
+ private:
+  cv::dnn::Net Take() {
+    {
+      const std::lock_guard lock(mutex_);
+      if (!idle_.empty()) {
+        cv::dnn::Net net = idle_.back();
+        idle_.pop_back();
+        return net;
+      }
+    }
+    try {
+      cv::dnn::Net net = weights_.empty() ? cv::dnn::readNetFromONNX(definition_)
+                                          : cv::dnn::readNetFromCaffe(definition_, weights_);
+      net.setPreferableBackend(cv::dnn::DNN_BACKEND_OPENCV);
+      if (!net.empty()) return net;
+    } catch (const cv::Exception& error) {
+      throw Error(ErrorCode::kCorrupt,
+                  fmt::format("not a network that can be read ({})", error.err));
+    }
+    throw Error(ErrorCode::kCorrupt, "not a network that can be read: it has no layers");
+  }
+
+  std::vector<uchar> definition_, weights_;
+  std::mutex mutex_;
+  std::vector<cv::dnn::Net> idle_;
+};
+
+void CnnOptions::Validate() const {
+  if (layer.empty()) throw Error(ErrorCode::kInvalidArgument, "expected the name of a layer");
+  if (size < 1 || size > 8192) {
+    throw Error(
+        ErrorCode::kInvalidArgument,
+        fmt::format("size of the network's input: expected 1 to 8192 pixels, got {}", size));
+  }
+  const bool finite = std::isfinite(mean[0]) && std::isfinite(mean[1]) && std::isfinite(mean[2]);
+  if (!finite || !std::isfinite(scale) || scale == 0) {
+    throw Error(ErrorCode::kInvalidArgument,
+                "mean and scale of the network's input: expected finite numbers and no scale of 0");
+  }
+}
+
+CnnExtractor::CnnExtractor(const CnnFiles& files, const CnnOptions& options) : options_(options) {
+  options.Validate();
+  PrepareOpenCv();
+  networks_ = std::make_unique<Networks>(files);
+  const bool known =
+      networks_->Use([&](cv::dnn::Net& net) { return net.getLayerId(options.layer) >= 0; });
+  if (!known) {
+    throw Error(ErrorCode::kInvalidArgument,
+                fmt::format("the network has no layer \"{}\"", options.layer));
+  }
+  dimension_ = Columns({.width = 1, .height = 1, .pixels = {0, 0, 0}}).rows();
+}
+
+CnnExtractor::~CnnExtractor() = default;
+
+MatrixF CnnExtractor::Extract(const Picture& picture) const { return Columns(picture); }
+
+MatrixF CnnExtractor::Columns(const Picture& picture) const {
+  const auto pixels = static_cast<size_t>(picture.width * picture.height);
+  if (pixels == 0 || picture.pixels.size() != 3 * pixels) {
+    throw Error(ErrorCode::kInvalidArgument, "expected a picture of width × height × 3 bytes");
+  }
+  // OpenCV only reads it.
+  const cv::Mat view(static_cast<int>(picture.height), static_cast<int>(picture.width), CV_8UC3,
+                     const_cast<uint8_t*>(picture.pixels.data()));
+  const cv::Scalar mean = options_.rgb
+                              ? cv::Scalar(options_.mean[2], options_.mean[1], options_.mean[0])
+                              : cv::Scalar(options_.mean[0], options_.mean[1], options_.mean[2]);
+  try {
+    return networks_->Use([&](cv::dnn::Net& net) {
+      net.setInput(cv::dnn::blobFromImage(view, options_.scale, {options_.size, options_.size},
+                                          mean, !options_.rgb));
+      return ColumnsOf(net.forward(options_.layer));
+    });
+  } catch (const cv::Exception& error) {
+    throw Error(ErrorCode::kInvalidArgument,
+                fmt::format("the network cannot take pictures of {}×{} pixels ({})", options_.size,
+                            options_.size, error.err));
+  }
+}
+
+}  // namespace bitpool

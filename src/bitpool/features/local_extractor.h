@@ -1,0 +1,21 @@
+#pragma once
+
+#include "bitpool/base/matrix.h"
+#include "bitpool/features/picture.h"
+
+namespace bitpool {
+
+// Turns a picture into local descriptors. Never changes and may be used from many threads.
+class LocalExtractor {
+ public:
+  virtual ~LocalExtractor() = default;
+
+  virtual Index dimension() const = 0;  // of a descriptor
+
+  // The descriptors, one per column; none (dimension() × 0) where there is nothing to describe. The
+  // same picture always gives the same bits. Throws kInvalidArgument for a picture that is not
+  // one.
+  virtual MatrixF Extract(const Picture& picture) const = 0;
+};
+
+}  // namespace bitpool

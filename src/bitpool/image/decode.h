@@ -1,0 +1,44 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include "bitpool/features/picture.h"
+
+namespace bitpool {
+
+struct DecodeOptions {
+  uint64_t max_bytes = uint64_t{256} << 20;  // of the encoded picture
+  uint64_t max_pixels = 200'000'000;         // by the picture's header, before anything is decoded
+  Index max_side = 0;  // scales down so that the longest side is at most this; 0: as it is
+
+  // Throws kInvalidArgument, naming the field and what was expected.
+  void Validate() const;
+};
+
+// What a picture's header says.
+struct PictureFacts {
+  Index width = 0;  // upright, before any scaling
+  Index height = 0;
+  std::string format;  // "jpeg", "png", "webp", "tiff", "gif", "heic" or "avif"
+};
+
+// Both functions take the bytes of a file, of whose name nothing depends, may be called from many
+// threads, and give the same result for the same bytes at any time. They throw
+// - kUnsupported for what is no picture of a known format, saying what was found;
+// - kCorrupt for what is damaged, cut off or empty, with the decoder's reason;
+// - kResources for what is beyond a limit, with the sizes, before it costs memory or time.
+//
+// libvips decodes, and is set up at the first call for the whole process: loaders that are not for
+// untrusted data blocked, no cache, one thread for each picture, no vector code.
+
+PictureFacts InspectPicture(std::span<const std::byte> bytes, const DecodeOptions& options);
+
+// The picture as it is meant to be seen: upright, in sRGB, transparent parts on white; of an
+// animation or of several pages the first. EXIF in a PNG, where it is rare, is not looked at
+// (libvips with libpng does not read it).
+Picture DecodePicture(std::span<const std::byte> bytes, const DecodeOptions& options);
+
+}  // namespace bitpool

@@ -1,0 +1,63 @@
+#include "bitpool/io/file_lock.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <system_error>
+#include <utility>
+
+#include "bitpool/base/error.h"
+
+namespace bitpool {
+namespace {
+
+ErrorCode CodeOf(int error_number) {
+  switch (error_number) {
+    case ENOENT:
+    case ENOTDIR:
+      return ErrorCode::kNotFound;
+    case ENOSPC:
+    case EDQUOT:
+    case EMFILE:
+    case ENFILE:
+    case ENOLCK:
+      return ErrorCode::kResources;
+    default:
+      return ErrorCode::kIo;
+  }
+}
+
+[[noreturn]] void ThrowSystem(const std::filesystem::path& path, int error_number) {
+  throw Error(CodeOf(error_number), fmt::format("{}: cannot lock: {}", path.string(),
+                                                std::generic_category().message(error_number)));
+}
+
+int LockWithoutWaiting(int descriptor) {
+  while (flock(descriptor, LOCK_EX | LOCK_NB) != 0) {
+    if (errno != EINTR) return errno;
+  }
+  return 0;
+}
+
+}  // namespace
+
+std::optional<FileLock> FileLock::TryTake(const std::filesystem::path& path) {
+  const int descriptor = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+  if (descriptor < 0) ThrowSystem(path, errno);
+  FileLock lock(descriptor);
+  const int error_number = LockWithoutWaiting(descriptor);
+  if (error_number == EWOULDBLOCK) return std::nullopt;
+  if (error_number != 0) ThrowSystem(path, error_number);
+  return lock;
+}
+
+FileLock::FileLock(FileLock&& other) noexcept : descriptor_(std::exchange(other.descriptor_, -1)) {}
+
+FileLock::~FileLock() {
+  if (descriptor_ >= 0) close(descriptor_);
+}
+
+}  // namespace bitpool
