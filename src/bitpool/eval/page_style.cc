@@ -33,7 +33,7 @@ body {
 main { max-width: 70rem; margin: 0 auto; padding: clamp(1.5rem, 5vw, 4rem) clamp(1rem, 4vw, 2.5rem); }
 header { padding-bottom: 1.5rem; border-bottom: 1px solid var(--rule); }
 h1 { margin: 0; font-size: clamp(1.6rem, 1.2rem + 2vw, 2.4rem); line-height: 1.2; font-weight: 650;
-     letter-spacing: -0.015em; text-wrap: balance; }
+     letter-spacing: -0.015em; text-wrap: balance; overflow-wrap: anywhere; }
 .subtitle { margin: 0.6rem 0 0; max-width: 44rem; color: var(--muted); font-size: 1.1rem; }
 h2 { margin: 3rem 0 1rem; font-size: 1.35rem; line-height: 1.3; font-weight: 650;
      letter-spacing: -0.01em; }
@@ -49,6 +49,13 @@ footer { margin-top: 4rem; padding-top: 1rem; border-top: 1px solid var(--rule);
 .facts dt { color: var(--muted); flex: none; max-width: 60%; overflow-wrap: anywhere; }
 .facts dd { margin: 0; text-align: right; overflow-wrap: anywhere;
             font-variant-numeric: tabular-nums; }
+
+/* Small pictures in a row */
+.strip { display: flex; flex-wrap: wrap; gap: 0.5rem; margin: 0 0 1.25rem; padding: 0; list-style: none; }
+.strip li { width: 4.5rem; padding: 0.25rem; border: 2px solid var(--rule); border-radius: 4px;
+            font-size: 0.75rem; line-height: 1.3; text-align: center; color: var(--muted); }
+.strip li.best { border-color: var(--accent); color: var(--ink); }
+.strip img { display: block; width: 100%; image-rendering: pixelated; }
 
 /* Tables scroll in a box of their own, the first column stays */
 .scroll { overflow-x: auto; margin: 0 0 1.5rem; }

@@ -133,6 +133,19 @@ void Report::AddFigure(std::string_view svg, std::string_view caption) {
                  svg, EscapeMarkup(caption));
 }
 
+void Report::AddPictures(std::string_view caption, const std::vector<ReportPicture>& pictures) {
+  EndFigures();
+  if (!caption.empty()) body_ += "<p class=\"caption\">" + EscapeMarkup(caption) + "</p>\n";
+  body_ += "<ul class=\"strip\">\n";
+  for (const ReportPicture& picture : pictures) {
+    const std::string text = EscapeMarkup(picture.caption);
+    fmt::format_to(
+        std::back_inserter(body_), "<li{}><img src=\"{}\" alt=\"{}\"/><span>{}</span></li>\n",
+        picture.emphasised ? " class=\"best\"" : "", EscapeMarkup(picture.source), text, text);
+  }
+  body_ += "</ul>\n";
+}
+
 std::string Report::Html() const {
   const std::string title = EscapeMarkup(title_);
   const std::string subtitle =

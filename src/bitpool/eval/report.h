@@ -23,6 +23,13 @@ struct ReportTable {
   std::vector<std::vector<ReportCell>> rows;  // each as long as the header
 };
 
+// A small picture, and what is said below it.
+struct ReportPicture {
+  std::string source;  // of DataUri
+  std::string caption;
+  bool emphasised = false;
+};
+
 // Names and values, such as settings.
 using ReportFacts = std::vector<std::pair<std::string, std::string>>;
 
@@ -41,6 +48,9 @@ class Report {
   // An SVG of chart.h, as it is. Figures added one after the other stand side by side where there
   // is room. Throws kInvalidArgument for what is no SVG.
   void AddFigure(std::string_view svg, std::string_view caption);
+
+  // Pictures in a row, or several where there is no room for all.
+  void AddPictures(std::string_view caption, const std::vector<ReportPicture>& pictures);
 
   std::string Html() const;
 

@@ -140,5 +140,20 @@ TEST(TextTable, AlignsColumns) {
   EXPECT_EQ(TextTable({}), "\n");
 }
 
+TEST(Report, PicturesStandInAStripWithTheirCaptions) {
+  Report report("Title");
+  report.AddPictures(
+      "What <was> found",
+      {{.source = "data:image/jpeg;base64,AA==", .caption = "a & b"},
+       {.source = "data:image/jpeg;base64,AB==", .caption = "c", .emphasised = true}});
+  const std::string html = report.Html();
+  EXPECT_NE(html.find("What &lt;was&gt; found"), std::string::npos);
+  EXPECT_NE(html.find("<li><img src=\"data:image/jpeg;base64,AA==\" alt=\"a &amp; b\"/>"
+                      "<span>a &amp; b</span></li>"),
+            std::string::npos);
+  EXPECT_NE(html.find("<li class=\"best\"><img src=\"data:image/jpeg;base64,AB==\""),
+            std::string::npos);
+}
+
 }  // namespace
 }  // namespace bitpool
