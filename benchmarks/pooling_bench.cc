@@ -15,6 +15,8 @@
 #include "bitpool/dataset/feature_file.h"
 #include "bitpool/hash/feature_encoder.h"
 #include "bitpool/hash/sah.h"
+#include "bitpool/image/decode.h"
+#include "bitpool/pipeline/cnn_features.h"
 #include "bitpool/pool/simple_pooling.h"
 #include "timings.h"
 
@@ -103,11 +105,50 @@ class ImageRange : public FeatureSet {
   Index count_;
 };
 
+// The features of as many pictures of a folder as are measured and learned from.
+std::unique_ptr<FeatureSet> ExtractFeatures(const PoolingBenchOptions& options,
+                                            const RunContext& context) {
+  Env& env = Env::Posix();
+  CnnOptions cnn;
+  cnn.layer = options.layer;
+  cnn.size = options.size;
+  const auto extractor = OpenCnn(
+      env,
+      {.definition = options.cnn.at(0), .weights = options.cnn.size() > 1 ? options.cnn[1] : ""},
+      cnn);
+  const std::filesystem::path folder = options.pictures;
+  std::vector<std::string> names = env.List(folder);
+  names.resize(std::min(names.size(), static_cast<size_t>(options.images + kEnoughForTraining)));
+  std::vector<MatrixF> features(names.size());
+  Progress progress = context.StartProgress("extracting", "pictures", names.size());
+  context.ParallelFor(names.size(), 1, [&](size_t i, size_t /*end*/) {
+    const auto file = env.Map(folder / names[i]);
+    try {
+      features[i] = extractor->Extract(DecodePicture(file->bytes(), {}));
+    } catch (const Error& error) {
+      throw Error(error.code(), fmt::format("{}: {}", names[i], error.what()));
+    }
+    progress.Advance();
+  });
+  auto set = std::make_unique<MemoryFeatureSet>(extractor->dimension());
+  for (size_t i = 0; i < names.size(); ++i) set->Add(names[i], std::move(features[i]));
+  return set;
+}
+
+// What was measured, in words.
+std::string DescribeData(const PoolingBenchOptions& options) {
+  if (!options.features.empty()) return std::filesystem::path(options.features).filename().string();
+  if (options.cnn.empty()) return "generated";
+  return fmt::format("{} of pictures in {}", options.layer,
+                     std::filesystem::path(options.pictures).filename().string());
+}
+
 std::unique_ptr<FeatureSet> OpenFeatures(const PoolingBenchOptions& options,
                                          const RunContext& context) {
   if (!options.features.empty()) {
     return std::make_unique<FeatureFile>(FeatureFile::Open(Env::Posix(), options.features));
   }
+  if (!options.cnn.empty()) return ExtractFeatures(options, context);
   return std::make_unique<GeneratedFeatures>(kEnoughForTraining + options.images,
                                              options.descriptors, context.MakeRandom());
 }
@@ -281,6 +322,10 @@ void PoolingBenchOptions::Validate() const {
                 fmt::format("{} descriptors, {} images and {} rounds: expected 1 or more of each",
                             descriptors, images, rounds));
   }
+  if (cnn.empty() != pictures.empty() || (!cnn.empty() && !features.empty())) {
+    throw Error(ErrorCode::kInvalidArgument,
+                "expected a network together with a folder of pictures, or a feature set");
+  }
   PoolingOptions pooling;
   pooling.mu = mu;
   pooling.gamma = gamma;
@@ -292,19 +337,16 @@ nlohmann::json RunPoolingBench(const PoolingBenchOptions& options, const RunCont
   const std::unique_ptr<FeatureSet> features = OpenFeatures(options, context);
   const PoolingBench bench(options, ReadImages(*features, static_cast<size_t>(options.images)),
                            TrainModel(options, *features, context));
-  nlohmann::json result = {
-      {"data", options.features.empty()
-                   ? "generated"
-                   : std::filesystem::path(options.features).filename().string()},
-      {"threads", 1},
-      {"descriptors", bench.MeanDescriptors()},
-      {"dimension", features->dimension()},
-      {"mu", options.mu},
-      {"gamma", options.gamma},
-      {"bits", options.bits},
-      {"images", bench.images()},
-      {"rounds", options.rounds},
-      {"held_out", CanHoldOut(options, *features)}};
+  nlohmann::json result = {{"data", DescribeData(options)},
+                           {"threads", 1},
+                           {"descriptors", bench.MeanDescriptors()},
+                           {"dimension", features->dimension()},
+                           {"mu", options.mu},
+                           {"gamma", options.gamma},
+                           {"bits", options.bits},
+                           {"images", bench.images()},
+                           {"rounds", options.rounds},
+                           {"held_out", CanHoldOut(options, *features)}};
   bench.Measure(context, result);
   result["bits_equal"] = bench.BitsEqual(context);
   return result;

@@ -2,6 +2,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 #include <string>
+#include <vector>
 
 #include "bitpool/base/run_context.h"
 
@@ -14,7 +15,13 @@ struct PoolingBenchOptions {
   int bits = 32;           // L of SAH
   int images = 64;         // pooled in turn; 64 of the usual size come from memory, one would not
   int rounds = 5;          // the best counts
-  std::string features;    // a .bpf with real local features; empty: generated ones
+  std::string features;    // a .bpf with real local features; empty: those below, or generated ones
+  // Or local features of the pictures in a folder, by a network: a Caffe definition and its
+  // weights, or an ONNX file.
+  std::vector<std::string> cnn = {};
+  std::string pictures;
+  std::string layer = "fire9/concat";  // of the network
+  int size = 608;  // pixels the network sees, squared: 37 × 37 descriptors of SqueezeNet
 
   // Throws kInvalidArgument when a field has no meaning.
   void Validate() const;

@@ -122,6 +122,14 @@ void AddPoolingBench(CLI::App* parent, Session& session) {
   CLI::App* command = parent->add_subcommand("pooling", "Pooling of local features, on one thread");
   command->add_option("--features", options->features,
                       "Feature set (.bpf) with real images instead of generated ones");
+  command
+      ->add_option("--cnn", options->cnn,
+                   "Or a network for real features: a Caffe .prototxt and its .caffemodel, or "
+                   "an .onnx file")
+      ->expected(1, 2);
+  command->add_option("--pictures", options->pictures, "The folder of pictures for it");
+  command->add_option("--layer", options->layer, "Its layer")->capture_default_str();
+  command->add_option("--size", options->size, "Pixels it sees, squared")->capture_default_str();
   command->add_option("--descriptors", options->descriptors, "Descriptors of a generated image")
       ->capture_default_str();
   command->add_option("--mu", options->mu, "How much a large vector costs")->capture_default_str();

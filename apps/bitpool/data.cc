@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "bitpool/dataset/public_sets.h"
+#include "cnn_choice.h"
 #include "session.h"
 #include "table.h"
 
@@ -12,6 +13,7 @@ namespace {
 struct DataOptions {
   std::vector<std::string> names;
   std::string folder = DefaultDataFolder().string();
+  CnnChoice cnn;
 };
 
 int GetSets(const DataOptions& options, const Session& session) {
@@ -55,6 +57,24 @@ int ListSets(const DataOptions& options, const Session& session) {
   return kExitFine;
 }
 
+int ExtractFeatures(const DataOptions& options, const Session& session) {
+  nlohmann::json results = nlohmann::json::array();
+  for (const std::string& name : options.names) {
+    const CnnFeatures features =
+        LoadCnnFeatures(Env::Posix(), options.cnn.Request(name, options.folder),
+                        session.MakeContext(), [&](const std::string& line) { session.Say(line); });
+    session.Say(fmt::format("{}: {} training and {} test pictures as {}", name,
+                            features.train->size(), features.test->size(), features.features));
+    results.push_back({{"name", name},
+                       {"features", features.features},
+                       {"train", features.train->size()},
+                       {"test", features.test->size()},
+                       {"dimension", features.train->dimension()}});
+  }
+  if (session.json()) Session::Print(results);
+  return kExitFine;
+}
+
 }  // namespace
 
 void AddData(CLI::App& app, Session& session) {
@@ -72,12 +92,22 @@ void AddData(CLI::App& app, Session& session) {
       "verified.");
   CLI::App* list = command->add_subcommand("list", "The known sets, and whether they are here");
   list->footer("Example:\n  bitpool data list");
-  for (CLI::App* sub : {get, list}) {
+  CLI::App* extract = command->add_subcommand(
+      "extract", "Local features of sets by a convolutional network, kept beside their pictures");
+  extract->add_option("NAME", options->names, "mnist, fashion-mnist or cifar10")->required();
+  options->cnn.AddTo(extract);
+  extract->footer(
+      "Example:\n  bitpool data extract cifar10 --cnn net.prototxt net.caffemodel\n\n"
+      "Running it again goes on where it was interrupted.");
+  for (CLI::App* sub : {get, list, extract}) {
     sub->add_option("--dir", options->folder, "Folder that holds the sets (or $BITPOOL_DATA)")
         ->capture_default_str();
   }
   get->callback([options, &session] {
     session.action = [options, &session] { return GetSets(*options, session); };
+  });
+  extract->callback([options, &session] {
+    session.action = [options, &session] { return ExtractFeatures(*options, session); };
   });
   list->callback([options, &session] {
     session.action = [options, &session] { return ListSets(*options, session); };

@@ -38,12 +38,16 @@ int Main(int argc, char** argv) {
   AddBench(app, session);
   AddConvert(app, session);
   AddData(app, session);
+  AddDedupe(app, session);
   AddEncode(app, session);
   AddEval(app, session);
   AddExperiment(app, session);
+  AddExtract(app, session);
+  AddIndex(app, session);
   AddIndexCodes(app, session);
   AddInspect(app, session);
   AddPool(app, session);
+  AddQuery(app, session);
   AddSearch(app, session);
   AddTrain(app, session);
   AddTruth(app, session);

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "bitpool/dataset/feature_file.h"
+#include "bitpool/dataset/labels.h"
 #include "bitpool/dataset/vector_file.h"
 #include "bitpool/io/sample_formats.h"
 #include "bitpool/pipeline/feature_training.h"
@@ -18,7 +19,7 @@ namespace {
 
 struct TrainOptions {
   HashSettings settings;
-  std::string vectors, features, config, out, preset = "default";
+  std::string vectors, features, labels, config, out, preset = "default";
   uint64_t memory_mib = 1024;
   bool resume = false;
   IfExists if_exists = IfExists::kFail;
@@ -45,15 +46,22 @@ Trained<HashModel> TrainOn(const TrainOptions& options, const HashSettings& sett
   if (options.vectors.empty() == options.features.empty()) {
     throw Error(ErrorCode::kInvalidArgument, "expected either --vectors or --features");
   }
+  std::optional<Labels> labels;
+  if (!options.labels.empty()) labels = LoadLabels(env, options.labels);
   if (options.features.empty()) {
     const VectorFile vectors(OpenSamples(env, options.vectors));
-    return NamingTheFile(options.vectors, [&] { return TrainHash(settings, vectors, context); });
+    return NamingTheFile(options.vectors, [&] {
+      RequireLabels(settings.method, labels ? &*labels : nullptr, vectors.size());
+      return labels ? TrainHash(settings, vectors, *labels, context)
+                    : TrainHash(settings, vectors, context);
+    });
   }
   const FeatureFile features = FeatureFile::Open(env, options.features);
   return NamingTheFile(options.features, [&] {
     return TrainOnFeatures(env,
                            {.settings = settings,
                             .output = options.out,
+                            .labels = labels ? &*labels : nullptr,
                             .memory = options.memory_mib << 20,
                             .resume = options.resume},
                            features, context);
@@ -100,28 +108,36 @@ void AddTrain(CLI::App& app, Session& session) {
   command->add_option("--vectors", options->vectors,
                       "Training vectors, a file of any known format");
   command->add_option("--features", options->features,
-                      "Training images as local features (.bpf); sah needs them");
+                      "Training images as local features (.bpf); sah and sash need them");
+  command->add_option("--labels", options->labels,
+                      "Their classes, for methods that learn from them (sash, sdh, ksh, bre, "
+                      "cca-itq)");
   command->add_option("-o,--out", options->out, "Where to write the model (.bpm)")->required();
   command
-      ->add_option("--preset", options->preset,
-                   "Constants: default holds at any scale of the data; paper is literal (rba, sah)")
+      ->add_option(
+          "--preset", options->preset,
+          "Constants: default holds at any scale of the data; paper is literal (rba, sah, sash)")
       ->check(CLI::IsMember({"default", "paper"}))
       ->capture_default_str();
   command->add_option("--iterations", settings.iterations, "At most so many iterations");
-  command->add_option("--lambda", settings.lambda, "Weight of the quantisation loss (rba, sah)");
-  command->add_option("--beta", settings.beta, "Weight of the regularisation (rba, sah)");
-  command->add_option("--gamma", settings.gamma, "Weight of the aggregation (sah)");
+  command->add_option("--lambda", settings.lambda,
+                      "Weight of the quantisation loss (rba, sah, sash)");
+  command->add_option("--beta", settings.beta, "Weight of the regularisation (rba, sah, sash)");
+  command->add_option("--gamma", settings.gamma, "Weight of the aggregation (sah, sash)");
+  command->add_option("--alpha", settings.alpha, "Ridge of the mapping for new images (sash)");
   command->add_option("--mu", settings.mu, "How much a large aggregated vector costs (features)");
   command->add_flag("!--no-normalise", settings.normalise, "Take local features as they are");
   command->add_option("--config", options->config, "Constants that tune has written");
   command->add_option("--memory", options->memory_mib, "MiB for images; beyond, they go to a file")
       ->capture_default_str();
   command->add_flag("--resume", options->resume,
-                    "Go on where an interrupted training stopped (sah)");
+                    "Go on where an interrupted training stopped (sah, sash)");
   AddForce(command, options->if_exists);
   command->footer(
       "Example:\n  bitpool train --method rba --bits 32 --vectors base.fvecs -o rba.bpm\n"
-      "  bitpool train --method sah --bits 32 --features images.bpf -o sah.bpm");
+      "  bitpool train --method sah --bits 32 --features images.bpf -o sah.bpm\n"
+      "  bitpool train --method sash --bits 32 --features images.bpf --labels classes.txt -o "
+      "s.bpm");
   command->callback([options, &session] {
     session.action = [options, &session] { return Train(*options, session); };
   });

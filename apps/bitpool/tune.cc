@@ -20,13 +20,15 @@ struct TuneCommand {
   IfExists if_exists = IfExists::kFail;
 };
 
-std::string Readable(const TuneResult& result, bool joint) {
-  std::vector<std::vector<std::string>> rows = {{"mu", "lambda", "beta", "gamma", "score"}};
+std::string Readable(const TuneResult& result, const std::string& method) {
+  std::vector<std::vector<std::string>> rows = {
+      {"mu", "lambda", "beta", "gamma", "alpha", "score"}};
   for (const TuneTrial& trial : result.trials) {
     const bool best = trial.score == result.best.score;
     rows.push_back({fmt::format("{:.4g}", trial.mu), fmt::format("{:.4g}", trial.lambda),
                     fmt::format("{:.4g}", trial.beta),
-                    joint ? fmt::format("{:.4g}", trial.gamma) : "",
+                    method == "rba" ? "" : fmt::format("{:.4g}", trial.gamma),
+                    method == "sash" ? fmt::format("{:.4g}", trial.alpha) : "",
                     fmt::format("{:.2f}{}", trial.score, best ? " *" : "")});
   }
   return result.criterion + ", percent\n" + FormatTable(rows);
@@ -39,6 +41,7 @@ nlohmann::json ToJson(const TuneResult& result, const nlohmann::json& config) {
                       {"lambda", trial.lambda},
                       {"beta", trial.beta},
                       {"gamma", trial.gamma},
+                      {"alpha", trial.alpha},
                       {"score", trial.score}});
   }
   return {{"criterion", result.criterion}, {"trials", trials}, {"config", config}};
@@ -59,7 +62,7 @@ int RunTune(const TuneCommand& command, const Session& session) {
   if (session.json()) {
     Session::Print(ToJson(result, config));
   } else {
-    Session::Print(Readable(result, command.options.settings.method == "sah"));
+    Session::Print(Readable(result, command.options.settings.method));
   }
   session.Say(fmt::format("{}: for `train --config`", command.out));
   return kExitFine;
@@ -99,18 +102,22 @@ void AddTune(CLI::App& app, Session& session) {
   TuneOptions& options = command->options;
   options.settings.method = "sah";
   CLI::App* tune = app.add_subcommand("tune", "Choose constants by cross-validation");
-  tune->add_option("--method", options.settings.method, "What to tune: sah or rba")
-      ->check(CLI::IsMember({"sah", "rba"}))
+  tune->add_option("--method", options.settings.method, "What to tune: sah, sash or rba")
+      ->check(CLI::IsMember({"sah", "sash", "rba"}))
       ->capture_default_str();
   tune->add_option("--bits", options.settings.bits, "Length of the codes")->capture_default_str();
   tune->add_option("--features", command->features, "Training images as local features (.bpf)")
       ->required();
-  tune->add_option("--labels", command->labels, "Their labels, to be judged by");
+  tune->add_option("--labels", command->labels,
+                   "Their labels, to be judged by, and learned from by sash");
+  tune->add_flag("--unseen", options.unseen_classes,
+                 "Hold out whole classes: constants for classes that were never seen");
   tune->add_option("-o,--out", command->out, "Where to write the constants (.json)")->required();
   tune->add_option("--lambda", options.settings.lambda, "Fix lambda");
   tune->add_option("--beta", options.settings.beta, "Fix beta");
   tune->add_option("--gamma", options.settings.gamma, "Fix gamma");
   tune->add_option("--mu", options.settings.mu, "Fix mu");
+  tune->add_option("--alpha", options.settings.alpha, "Fix alpha");
   tune->add_flag("!--no-normalise", options.settings.normalise, "Take local features as they are");
   tune->add_option("--training", options.training, "Images to learn from, at most")
       ->capture_default_str();

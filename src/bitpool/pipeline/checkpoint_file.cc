@@ -138,7 +138,7 @@ BinaryCodes ReadCodes(const Container& container, Index images) {
 
 }  // namespace
 
-void SaveCheckpoint(Env& env, const std::filesystem::path& path, const SahState& state,
+void SaveCheckpoint(Env& env, const std::filesystem::path& path, const JointState& state,
                     const json& job) {
   json iterations = json::array();
   for (const TrainingIteration& iteration : state.iterations) {
@@ -158,21 +158,26 @@ void SaveCheckpoint(Env& env, const std::filesystem::path& path, const SahState&
                  {"iterations", std::move(iterations)}});
 }
 
-SahState ParseCheckpoint(const Container& container, const json& job) {
+JointState ParseCheckpoint(const Container& container, const json& job) {
   container.ExpectKind(kKind);
   RequireSameJob(container, job);
-  SahState state;
+  JointState state;
   state.iterations = ReadIterations(container);
   state.gamma = ReadNumber(container, container.metadata(), "gamma");
   state.vectors = ReadMatrix(container, kVectors);
   state.codes = ReadCodes(container, state.vectors.cols());
   const Index dimension = state.vectors.rows();
   state.encoder = ReadLinearMap(container, "encoder", state.codes.bits(), dimension);
-  state.decoder = ReadLinearMap(container, "decoder", dimension, state.codes.bits());
+  state.decoder = ReadLinearMap(container, "decoder");  // to vectors, or with labels to those
+  if (state.decoder.weights.cols() != state.codes.bits()) {
+    Fail(container, "decoder_weights",
+         fmt::format("expected {} columns, got {}", state.codes.bits(),
+                     state.decoder.weights.cols()));
+  }
   return state;
 }
 
-SahState LoadCheckpoint(Env& env, const std::filesystem::path& path, const json& job) {
+JointState LoadCheckpoint(Env& env, const std::filesystem::path& path, const json& job) {
   return ParseCheckpoint(Container::Open(env, path), job);
 }
 

@@ -12,13 +12,13 @@ namespace bitpool {
 // Writes where a training stands, in place of an older checkpoint. `job` is whatever distinguishes
 // the job, its settings and its data: only the same job may go on.
 // REQUIRES: the state after an iteration.
-void SaveCheckpoint(Env& env, const std::filesystem::path& path, const SahState& state,
+void SaveCheckpoint(Env& env, const std::filesystem::path& path, const JointState& state,
                     const nlohmann::json& job);
 
 // The state as it was saved, to the last bit. Throws kInvalidArgument, naming the first key that
 // differs, when another job made it, and kCorrupt, naming the section, for anything that is not a
 // complete state.
-SahState LoadCheckpoint(Env& env, const std::filesystem::path& path, const nlohmann::json& job);
-SahState ParseCheckpoint(const Container& container, const nlohmann::json& job);
+JointState LoadCheckpoint(Env& env, const std::filesystem::path& path, const nlohmann::json& job);
+JointState ParseCheckpoint(const Container& container, const nlohmann::json& job);
 
 }  // namespace bitpool

@@ -24,9 +24,9 @@ using testing::TempFolder;
 
 const json kJob = {{"settings", {{"bits", 11}, {"mu", 0.1}}}, {"data", "a.bpf"}};
 
-SahState SomeState(Index dimension, int bits, Index images, int iterations) {
+JointState SomeState(Index dimension, int bits, Index images, int iterations) {
   Random random(static_cast<uint64_t>(iterations));
-  SahState state;
+  JointState state;
   state.vectors = random.NormalMatrix(dimension, images);
   state.codes = BinaryCodes::FromSigns(random.NormalMatrix(bits, images));
   state.encoder = {random.NormalMatrix(bits, dimension), random.NormalMatrix(bits, 1)};
@@ -47,7 +47,7 @@ bool SameNumber(double a, double b) {
   return std::bit_cast<uint64_t>(a) == std::bit_cast<uint64_t>(b);
 }
 
-void ExpectSameState(const SahState& a, const SahState& b) {
+void ExpectSameState(const JointState& a, const JointState& b) {
   EXPECT_TRUE(SameBits(a.vectors, b.vectors));
   EXPECT_EQ(a.codes.bits(), b.codes.bits());
   EXPECT_TRUE(std::ranges::equal(a.codes.rows(), b.codes.rows()));
@@ -71,7 +71,7 @@ void ExpectSameState(const SahState& a, const SahState& b) {
 TEST(CheckpointFile, StateComesBackTheSame) {
   const TempFolder folder;
   for (const int iterations : {1, 50}) {  // the second replaces the first
-    const SahState state = SomeState(5, 11, 20, iterations);
+    const JointState state = SomeState(5, 11, 20, iterations);
     SaveCheckpoint(Env::Posix(), folder / "c", state, kJob);
     ExpectSameState(LoadCheckpoint(Env::Posix(), folder / "c", kJob), state);
   }
@@ -80,7 +80,7 @@ TEST(CheckpointFile, StateComesBackTheSame) {
 TEST(CheckpointFile, DoublesComeBackToTheLastBit) {
   const TempFolder folder;
   using Limits = std::numeric_limits<double>;
-  SahState state = SomeState(2, 3, 4, 1);
+  JointState state = SomeState(2, 3, 4, 1);
   Random random(7);
   std::vector<double> numbers = {0.0,
                                  -0.0,
@@ -119,7 +119,7 @@ TEST(CheckpointFile, TrainingGoesOnAsIfNothingHadHappened) {
   MemoryRecords records(8);
   ReduceImages(images, true, records, RunContext());
   const SahOptions options{.bits = 4, .iterations = 3, .gamma = 0.3, .min_flipped = 0};
-  const auto keep_first = [&](const SahState& state) {
+  const auto keep_first = [&](const JointState& state) {
     if (state.iterations.size() > 1) return;
     SaveCheckpoint(Env::Posix(), folder / "c", state, kJob);
   };
@@ -129,13 +129,28 @@ TEST(CheckpointFile, TrainingGoesOnAsIfNothingHadHappened) {
                                 {.resume = LoadCheckpoint(Env::Posix(), folder / "c", kJob)});
   EXPECT_EQ(resumed.summary.iterations.size(), 3U);
   EXPECT_TRUE(SameBits(resumed.model.decoder.weights, whole.model.decoder.weights));
+  // One whose decoder gives labels is that of another training.
+  JointState labelled = LoadCheckpoint(Env::Posix(), folder / "c", kJob);
+  labelled.decoder = {MatrixF::Ones(3, 4), VectorF::Ones(3)};
+  ExpectError(ErrorCode::kInvalidArgument, {"a decoder to 3", "a decoder to 8"},
+              [&] { TrainSah(options, records, RunContext(), {.resume = labelled}); });
   EXPECT_TRUE(
       SameBits(resumed.model.encoder->Project(centres), whole.model.encoder->Project(centres)));
 }
 
+// With labels the decoder gives as many numbers as there are classes, not as the vectors have.
+TEST(CheckpointFile, TheDecoderMayGiveLabels) {
+  const TempFolder folder;
+  JointState state = SomeState(5, 11, 20, 1);
+  Random random(3);
+  state.decoder = {random.NormalMatrix(3, 11), random.NormalMatrix(3, 1)};
+  SaveCheckpoint(Env::Posix(), folder / "c", state, kJob);
+  ExpectSameState(LoadCheckpoint(Env::Posix(), folder / "c", kJob), state);
+}
+
 TEST(CheckpointFile, AnotherJobIsRefused) {
   const TempFolder folder;
-  const SahState state = SomeState(2, 3, 4, 1);
+  const JointState state = SomeState(2, 3, 4, 1);
   const auto expect_refused = [&](const json& saved, const json& asked,
                                   const std::vector<std::string>& words) {
     SaveCheckpoint(Env::Posix(), folder / "c", state, saved);
@@ -162,7 +177,7 @@ TEST(CheckpointFile, AnotherJobIsRefused) {
 TEST(CheckpointFile, AJobThatJsonCannotHoldIsStillTheSameJob) {
   const TempFolder folder;
   const json job = {{"data", "pictures-\xff.bpf"}, {"limit", std::nan("")}};
-  const SahState state = SomeState(2, 3, 4, 1);
+  const JointState state = SomeState(2, 3, 4, 1);
   SaveCheckpoint(Env::Posix(), folder / "c", state, job);
   ExpectSameState(LoadCheckpoint(Env::Posix(), folder / "c", job), state);
   ExpectError(ErrorCode::kInvalidArgument, {"job.data", "job"},
@@ -194,7 +209,7 @@ struct Forged {
 };
 
 // Writes it and reads it back.
-SahState Reopen(const Forged& forged) {
+JointState Reopen(const Forged& forged) {
   const TempFolder folder;
   ContainerWriter writer(Env::Posix(), folder / "c", forged.kind, IfExists::kReplace);
   const auto add = [&](const char* name, const MatrixF& matrix) {
@@ -213,7 +228,7 @@ SahState Reopen(const Forged& forged) {
 }
 
 TEST(CheckpointFile, FileIsAsDocumented) {
-  const SahState state = Reopen({});
+  const JointState state = Reopen({});
   EXPECT_EQ(state.vectors, MatrixF::Ones(3, 2));
   EXPECT_EQ(state.codes.bits(), 5);
   EXPECT_EQ(state.codes.ToHex(1), "1f");
@@ -249,7 +264,7 @@ TEST(CheckpointFile, SizesMustAgreeAndNumbersBeFinite) {
                  [](Forged& f) { f.encoder_bias = MatrixF::Ones(4, 1); });
   expect_corrupt({section("encoder_bias"), "vector"},
                  [](Forged& f) { f.encoder_bias = MatrixF::Ones(5, 2); });
-  expect_corrupt({section("decoder_weights"), "3 × 5", "5 × 3"}, [](Forged& f) {
+  expect_corrupt({section("decoder_weights"), "5 columns, got 3"}, [](Forged& f) {
     f.decoder_weights = MatrixF::Ones(5, 3);
     f.decoder_bias = MatrixF::Ones(5, 1);
   });
@@ -274,7 +289,7 @@ TEST(CheckpointFile, SizesMustAgreeAndNumbersBeFinite) {
 }
 
 TEST(CheckpointFile, AnyFailureLeavesAWholeCheckpoint) {
-  const SahState old = SomeState(3, 4, 5, 1), next = SomeState(3, 4, 5, 2);
+  const JointState old = SomeState(3, 4, 5, 1), next = SomeState(3, 4, 5, 2);
   const auto replace = [&](Env& env, const TempFolder& folder) {
     SaveCheckpoint(Env::Posix(), folder / "c", old, kJob);
     SaveCheckpoint(env, folder / "c", next, kJob);

@@ -3,12 +3,16 @@
 #include <algorithm>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <span>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "bitpool/base/error.h"
 #include "bitpool/base/stopwatch.h"
 #include "bitpool/hash/feature_encoder.h"
 #include "bitpool/hash/sah.h"
+#include "bitpool/io/checksum.h"
 #include "bitpool/pipeline/checkpoint_file.h"
 #include "bitpool/pipeline/record_file.h"
 #include "bitpool/pool/coupling.h"
@@ -24,6 +28,16 @@ fs::path Beside(const fs::path& output, const char* suffix) {
   return path;
 }
 
+std::string DigestOf(const Labels& labels) {
+  std::vector<int32_t> classes;
+  for (Index item = 0; item < labels.size(); ++item) {
+    const auto of = labels.of(item);
+    classes.insert(classes.end(), of.begin(), of.end());
+    classes.push_back(-1);  // the end of the item
+  }
+  return ContentDigest(std::as_bytes(std::span(classes)));
+}
+
 // What a checkpoint belongs to.
 nlohmann::json JobOf(const FeatureTraining& training, const FeatureSet& features, uint64_t seed) {
   Index descriptors = 0;
@@ -35,27 +49,42 @@ nlohmann::json JobOf(const FeatureTraining& training, const FeatureSet& features
   job["images"] = features.size();
   job["dimension"] = features.dimension();
   job["descriptors"] = descriptors;
+  if (training.labels != nullptr) job["labels"] = DigestOf(*training.labels);
   return job;
 }
 
-Trained<HashModel> Sah(Env& env, const FeatureTraining& training, const FeatureSet& features,
-                       const RunContext& context) {
-  const SahOptions options = SahOptionsFrom(training.settings);
+// SAH, or SASH where there are labels.
+Trained<HashModel> Jointly(Env& env, const FeatureTraining& training, const FeatureSet& features,
+                           const RunContext& context) {
   const fs::path checkpoint = Beside(training.output, ".checkpoint");
   const nlohmann::json job = JobOf(training, features, context.seed());
-  SahRun run;
+  JointRun run;
   if (training.resume && env.Exists(checkpoint)) run.resume = LoadCheckpoint(env, checkpoint, job);
-  run.observer = [&](const SahState& state) { SaveCheckpoint(env, checkpoint, state, job); };
-  const std::unique_ptr<RecordStore> records =
-      MakeRecordStore(env, features, training.memory, Beside(training.output, ".records"));
-  std::vector<std::string> skipped = ReduceImages(features, options.normalise, *records, context);
-  Trained<HashModel> trained = TrainSah(options, *records, context, std::move(run));
+  run.observer = [&](const JointState& state) { SaveCheckpoint(env, checkpoint, state, job); };
+  const auto reduce = [&](bool normalise, std::vector<std::string>& skipped) {
+    auto records =
+        MakeRecordStore(env, features, training.memory, Beside(training.output, ".records"));
+    skipped = ReduceImages(features, normalise, *records, context);
+    return records;
+  };
+  std::vector<std::string> skipped;
+  Trained<HashModel> trained;
+  if (training.labels == nullptr) {
+    const SahOptions options = SahOptionsFrom(training.settings);
+    const auto records = reduce(options.normalise, skipped);
+    trained = TrainSah(options, *records, context, std::move(run));
+  } else {
+    const SashOptions options = SashOptionsFrom(training.settings);
+    const Labels labels = LabelsOfRecords(features, *training.labels);
+    const auto records = reduce(options.joint.normalise, skipped);
+    trained = TrainSash(options, *records, labels, context, std::move(run));
+  }
   trained.summary.skipped = std::move(skipped);
   return trained;
 }
 
-// The columns of the images that did not fail.
-MatrixF GoodVectors(const PooledImages& pooled) {
+// The images that did not fail.
+std::vector<Index> GoodImages(const PooledImages& pooled) {
   std::vector<Index> good;
   auto failed = pooled.failed.begin();
   for (Index image = 0; image < pooled.vectors.cols(); ++image) {
@@ -65,7 +94,7 @@ MatrixF GoodVectors(const PooledImages& pooled) {
       good.push_back(image);
     }
   }
-  return pooled.vectors(Eigen::all, good);
+  return good;
 }
 
 Trained<HashModel> OnPooledVectors(const FeatureTraining& training, const FeatureSet& features,
@@ -75,8 +104,13 @@ Trained<HashModel> OnPooledVectors(const FeatureTraining& training, const Featur
                              .gamma = 0};
   const PooledImages pooled = PoolImages({Coupling::None(features.dimension()), {.mu = recipe.mu}},
                                          recipe.normalise, features, context);
-  const MatrixF vectors = GoodVectors(pooled);
-  Trained<HashModel> trained = TrainHash(training.settings, MatrixColumns(vectors), context);
+  const std::vector<Index> good = GoodImages(pooled);
+  const MatrixF vectors = pooled.vectors(Eigen::all, good);
+  const MatrixColumns source(vectors);
+  Trained<HashModel> trained =
+      training.labels == nullptr
+          ? TrainHash(training.settings, source, context)
+          : TrainHash(training.settings, source, training.labels->Select(good), context);
   trained.model.pooling = recipe;
   for (const FailedImage& failed : pooled.failed) {
     trained.summary.skipped.push_back(features.name(failed.image));
@@ -89,9 +123,10 @@ Trained<HashModel> OnPooledVectors(const FeatureTraining& training, const Featur
 Trained<HashModel> TrainOnFeatures(Env& env, const FeatureTraining& training,
                                    const FeatureSet& features, const RunContext& context) {
   const Stopwatch watch;
-  Trained<HashModel> trained = training.settings.method == "sah"
-                                   ? Sah(env, training, features, context)
-                                   : OnPooledVectors(training, features, context);
+  RequireLabels(training.settings.method, training.labels, features.size());
+  const bool joint = training.settings.method == "sah" || training.settings.method == "sash";
+  Trained<HashModel> trained = joint ? Jointly(env, training, features, context)
+                                     : OnPooledVectors(training, features, context);
   // A training that was interrupted keeps its checkpoint.
   const fs::path checkpoint = Beside(training.output, ".checkpoint");
   if (!trained.summary.interrupted && env.Exists(checkpoint)) env.Remove(checkpoint);

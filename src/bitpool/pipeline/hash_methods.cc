@@ -8,10 +8,14 @@
 
 #include "bitpool/base/error.h"
 #include "bitpool/hash/baselines/binary_autoencoder.h"
+#include "bitpool/hash/baselines/binary_reconstructive_embedding.h"
+#include "bitpool/hash/baselines/cca_itq.h"
+#include "bitpool/hash/baselines/kernel_supervised_hash.h"
 #include "bitpool/hash/baselines/kmeans_hash.h"
 #include "bitpool/hash/baselines/lsh.h"
 #include "bitpool/hash/baselines/pca_hash.h"
 #include "bitpool/hash/baselines/spherical_hash.h"
+#include "bitpool/hash/baselines/supervised_discrete_hash.h"
 #include "bitpool/hash/itq.h"
 #include "bitpool/hash/rba.h"
 
@@ -82,6 +86,37 @@ Trained<HashModel> Lsh(const HashSettings& settings, const ColumnSource& source,
   return TrainLsh(options, source, context);
 }
 
+using SupervisedTrainer = Trained<HashModel> (*)(const HashSettings&, const ColumnSource&,
+                                                 const Labels&, const RunContext&);
+
+Trained<HashModel> Sdh(const HashSettings& settings, const ColumnSource& source,
+                       const Labels& labels, const RunContext& context) {
+  SupervisedDiscreteHashOptions options;
+  options.bits = settings.bits;
+  return TrainSupervisedDiscreteHash(options, source, labels, context);
+}
+
+Trained<HashModel> Ksh(const HashSettings& settings, const ColumnSource& source,
+                       const Labels& labels, const RunContext& context) {
+  KernelSupervisedHashOptions options;
+  options.bits = settings.bits;
+  return TrainKernelSupervisedHash(options, source, labels, context);
+}
+
+Trained<HashModel> Bre(const HashSettings& settings, const ColumnSource& source,
+                       const Labels& labels, const RunContext& context) {
+  BinaryReconstructiveEmbeddingOptions options;
+  options.bits = settings.bits;
+  return TrainBinaryReconstructiveEmbedding(options, source, labels, context);
+}
+
+Trained<HashModel> CcaItq(const HashSettings& settings, const ColumnSource& source,
+                          const Labels& labels, const RunContext& context) {
+  CcaItqOptions options;
+  options.bits = settings.bits;
+  return TrainCcaItq(options, source, labels, context);
+}
+
 struct KnownMethod {
   HashMethod method;
   Trainer train;
@@ -104,6 +139,21 @@ const std::vector<KnownMethod>& KnownMethods() {
   return methods;
 }
 
+struct KnownSupervisedMethod {
+  HashMethod method;
+  SupervisedTrainer train;
+};
+
+// Those that learn from vectors.
+const std::vector<KnownSupervisedMethod>& KnownSupervisedMethods() {
+  static const std::vector<KnownSupervisedMethod> methods = {
+      {{"sdh", "Supervised Discrete Hashing", "Shen et al., 2015"}, Sdh},
+      {{"ksh", "Kernel-based Supervised Hashing", "Liu et al., 2012"}, Ksh},
+      {{"bre", "Binary Reconstructive Embeddings", "Kulis and Darrell, 2009"}, Bre},
+      {{"cca-itq", "ITQ on canonical correlations", "Gong and Lazebnik, 2011"}, CcaItq}};
+  return methods;
+}
+
 const KnownMethod& FindKnownMethod(std::string_view name) {
   const auto& known = KnownMethods();
   const auto found = std::ranges::find(
@@ -116,6 +166,18 @@ const KnownMethod& FindKnownMethod(std::string_view name) {
 }
 
 constexpr HashMethod kSah = {"sah", "Simultaneous Aggregating and Hashing", "Do et al., 2019"};
+constexpr HashMethod kSash = {"sash", "Simultaneous Aggregating and Supervised Hashing",
+                              "Do et al., 2019"};
+
+// What the settings say of the loop that SAH and SASH share.
+void SetLoop(const HashSettings& settings, SahOptions& options) {
+  options.iterations = settings.iterations.value_or(options.iterations);
+  options.rba.lambda = settings.lambda.value_or(options.rba.lambda);
+  options.rba.beta = settings.beta.value_or(options.rba.beta);
+  options.gamma = settings.gamma.value_or(options.gamma);
+  options.mu = settings.mu.value_or(options.mu);
+  options.normalise = settings.normalise;
+}
 
 void Refuse(bool given, const HashSettings& settings, const char* what) {
   if (!given) return;
@@ -138,9 +200,39 @@ const std::vector<HashMethod>& FeatureMethods() {
   static const std::vector<HashMethod> methods = [] {
     std::vector<HashMethod> list = {kSah};
     list.insert(list.end(), VectorMethods().begin(), VectorMethods().end());
+    list.insert(list.end(), SupervisedMethods().begin(), SupervisedMethods().end());
     return list;
   }();
   return methods;
+}
+
+const std::vector<HashMethod>& SupervisedMethods() {
+  static const std::vector<HashMethod> methods = [] {
+    std::vector<HashMethod> list = {kSash};
+    for (const KnownSupervisedMethod& known : KnownSupervisedMethods()) {
+      list.push_back(known.method);
+    }
+    return list;
+  }();
+  return methods;
+}
+
+bool NeedsLabels(std::string_view method) {
+  return std::ranges::find(SupervisedMethods(), method, &HashMethod::name) !=
+         SupervisedMethods().end();
+}
+
+void RequireLabels(std::string_view method, const Labels* labels, Index samples) {
+  if (NeedsLabels(method) != (labels != nullptr)) {
+    throw Error(
+        ErrorCode::kInvalidArgument,
+        fmt::format("the method {} {}", method,
+                    labels == nullptr ? "learns from labels; expected some" : "takes no labels"));
+  }
+  if (labels != nullptr && labels->size() != samples) {
+    throw Error(ErrorCode::kInvalidArgument,
+                fmt::format("{} labels for {} samples", labels->size(), samples));
+  }
 }
 
 const HashMethod& FindVectorMethod(std::string_view name) { return FindKnownMethod(name).method; }
@@ -153,18 +245,43 @@ Trained<HashModel> TrainHash(const HashSettings& settings, const ColumnSource& s
   Refuse(settings.beta && !known.constants, settings, "beta to set");
   Refuse(settings.paper && !known.constants, settings, "preset");
   Refuse(settings.gamma.has_value(), settings, "gamma to set");
+  Refuse(settings.alpha.has_value(), settings, "alpha to set");
   return known.train(settings, source, context);
 }
 
+Trained<HashModel> TrainHash(const HashSettings& settings, const ColumnSource& source,
+                             const Labels& labels, const RunContext& context) {
+  const auto& known = KnownSupervisedMethods();
+  const auto found = std::ranges::find(known, settings.method,
+                                       [](const auto& candidate) { return candidate.method.name; });
+  if (found == known.end()) {
+    throw Error(
+        ErrorCode::kInvalidArgument,
+        fmt::format("the method {} does not learn from labels of vectors", settings.method));
+  }
+  Refuse(settings.iterations.has_value(), settings, "number of iterations to set");
+  Refuse(settings.lambda.has_value(), settings, "lambda to set");
+  Refuse(settings.beta.has_value(), settings, "beta to set");
+  Refuse(settings.gamma.has_value(), settings, "gamma to set");
+  Refuse(settings.alpha.has_value(), settings, "alpha to set");
+  Refuse(settings.paper, settings, "preset");
+  return found->train(settings, source, labels, context);
+}
+
 SahOptions SahOptionsFrom(const HashSettings& settings) {
+  Refuse(settings.alpha.has_value(), settings, "alpha to set");
   SahOptions options = settings.paper ? SahOptions::Paper(settings.bits) : SahOptions();
   options.bits = settings.bits;
-  options.iterations = settings.iterations.value_or(options.iterations);
-  options.rba.lambda = settings.lambda.value_or(options.rba.lambda);
-  options.rba.beta = settings.beta.value_or(options.rba.beta);
-  options.gamma = settings.gamma.value_or(options.gamma);
-  options.mu = settings.mu.value_or(options.mu);
-  options.normalise = settings.normalise;
+  SetLoop(settings, options);
+  options.Validate();
+  return options;
+}
+
+SashOptions SashOptionsFrom(const HashSettings& settings) {
+  SashOptions options =
+      settings.paper ? SashOptions::Paper(settings.bits) : SashOptions::Default(settings.bits);
+  SetLoop(settings, options.joint);
+  options.alpha = settings.alpha.value_or(options.alpha);
   options.Validate();
   return options;
 }
@@ -179,6 +296,7 @@ nlohmann::json DescribeSettings(const HashSettings& settings, uint64_t seed) {
   if (settings.lambda) options["lambda"] = *settings.lambda;
   if (settings.beta) options["beta"] = *settings.beta;
   if (settings.gamma) options["gamma"] = *settings.gamma;
+  if (settings.alpha) options["alpha"] = *settings.alpha;
   if (settings.mu) options["mu"] = *settings.mu;
   return options;
 }

@@ -7,8 +7,10 @@
 #include <vector>
 
 #include "bitpool/base/run_context.h"
+#include "bitpool/dataset/labels.h"
 #include "bitpool/hash/hash_model.h"
 #include "bitpool/hash/sah.h"
+#include "bitpool/hash/sash.h"
 #include "bitpool/linalg/column_source.h"
 #include "bitpool/linalg/trained.h"
 
@@ -24,9 +26,18 @@ struct HashMethod {
 // All methods that learn from vectors without labels, RBA first.
 const std::vector<HashMethod>& VectorMethods();
 
-// All methods that learn from sets of local features: SAH, and those of vectors, which get the
-// vectors of generalised max pooling.
+// All methods that learn from labels, SASH first. All but SASH learn from vectors.
+const std::vector<HashMethod>& SupervisedMethods();
+
+// All methods that learn from sets of local features: SAH and SASH, and those of vectors, which get
+// the vectors of generalised max pooling.
 const std::vector<HashMethod>& FeatureMethods();
+
+bool NeedsLabels(std::string_view method);
+
+// Throws kInvalidArgument when a method needs labels and there are none, takes none and there are
+// some, or when they are not as many as the samples.
+void RequireLabels(std::string_view method, const Labels* labels, Index samples);
 
 // Throws kInvalidArgument, listing the known ones.
 const HashMethod& FindVectorMethod(std::string_view name);
@@ -36,11 +47,12 @@ const HashMethod& FindVectorMethod(std::string_view name);
 struct HashSettings {
   std::string method = "rba";
   int bits = 32;
-  bool paper = false;  // the paper's constants, literally (rba, sah)
+  bool paper = false;  // the paper's constants, literally (rba, sah, sash)
   std::optional<int> iterations = {};
-  std::optional<double> lambda = {};  // rba, sah
-  std::optional<double> beta = {};    // rba, sah
-  std::optional<double> gamma = {};   // sah
+  std::optional<double> lambda = {};  // rba, sah, sash
+  std::optional<double> beta = {};    // rba, sah, sash
+  std::optional<double> gamma = {};   // sah, sash
+  std::optional<double> alpha = {};   // sash
   std::optional<double> mu = {};      // of pooling, for all methods that learn from local features
   bool normalise = true;              // local features to unit length first
 };
@@ -49,8 +61,14 @@ struct HashSettings {
 Trained<HashModel> TrainHash(const HashSettings& settings, const ColumnSource& source,
                              const RunContext& context);
 
-// The options of SAH that the settings ask for. Throws kInvalidArgument for what SAH does not have.
+// The same for a method that learns from vectors and their labels.
+Trained<HashModel> TrainHash(const HashSettings& settings, const ColumnSource& source,
+                             const Labels& labels, const RunContext& context);
+
+// The options of SAH and SASH that the settings ask for. Throw kInvalidArgument for what the
+// method does not have.
 SahOptions SahOptionsFrom(const HashSettings& settings);
+SashOptions SashOptionsFrom(const HashSettings& settings);
 
 // Settings and summary as they are stored with a model.
 nlohmann::json DescribeSettings(const HashSettings& settings, uint64_t seed);

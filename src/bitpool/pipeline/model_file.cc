@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "bitpool/base/error.h"
+#include "bitpool/hash/baselines/kernel_encoder.h"
 #include "bitpool/hash/baselines/product_encoder.h"
 #include "bitpool/hash/baselines/sphere_encoder.h"
 #include "bitpool/pipeline/matrix_sections.h"
@@ -25,6 +26,16 @@ std::string ReadWord(const Container& container, const char* key) {
   return metadata[key].get<std::string>();
 }
 
+float ReadNumber(const Container& container, const char* name) {
+  const MatrixF number = ReadMatrix(container, name);
+  if (number.size() != 1) {
+    throw Error(ErrorCode::kCorrupt,
+                fmt::format("{}: section \"{}\": expected 1 × 1, got {} × {}", container.name(),
+                            name, number.rows(), number.cols()));
+  }
+  return number(0, 0);
+}
+
 std::shared_ptr<const HashEncoder> ReadEncoder(const Container& container) {
   const std::string kind = ReadWord(container, "encoder");
   if (kind == "linear") {
@@ -38,6 +49,11 @@ std::shared_ptr<const HashEncoder> ReadEncoder(const Container& container) {
     return std::make_shared<ProductEncoder>(ReadVector(container, "product_mean"),
                                             ReadMatrix(container, "product_codewords"),
                                             ReadVector(container, "product_subspace_bits"));
+  }
+  if (kind == "kernel") {
+    return std::make_shared<KernelEncoder>(ReadMatrix(container, "kernel_anchors"),
+                                           ReadNumber(container, "kernel_width"),
+                                           ReadLinearMap(container, "kernel_map"));
   }
   throw Error(ErrorCode::kUnsupported,
               fmt::format("{}: an encoder of kind \"{}\": a newer Bitpool made it",
@@ -77,10 +93,8 @@ std::shared_ptr<const HashEncoder> ReadValidEncoder(const Container& container) 
 
 }  // namespace
 
-void SaveModel(Env& env, const std::filesystem::path& path, const StoredModel& stored,
-               IfExists if_exists) {
+nlohmann::json AddModel(ContainerWriter& writer, const StoredModel& stored) {
   const HashModel& model = stored.model;
-  ContainerWriter writer(env, path, kKind, if_exists);
   for (const auto& [name, matrix] : model.encoder->Parameters()) AddMatrix(writer, name, matrix);
   AddLinearMap(writer, "decoder", model.decoder);
   nlohmann::json metadata = {{"method", model.method},
@@ -93,11 +107,10 @@ void SaveModel(Env& env, const std::filesystem::path& path, const StoredModel& s
                            {"mu", model.pooling->mu},
                            {"gamma", model.pooling->gamma}};
   }
-  writer.Commit(metadata);
+  return metadata;
 }
 
-StoredModel ParseModel(const Container& container) {
-  container.ExpectKind(kKind);
+StoredModel ReadModel(const Container& container) {
   StoredModel stored;
   HashModel& model = stored.model;
   model.method = ReadWord(container, "method");
@@ -106,6 +119,17 @@ StoredModel ParseModel(const Container& container) {
   model.pooling = ReadPooling(container);
   stored.training = container.metadata().value("training", nlohmann::json::object());
   return stored;
+}
+
+void SaveModel(Env& env, const std::filesystem::path& path, const StoredModel& stored,
+               IfExists if_exists) {
+  ContainerWriter writer(env, path, kKind, if_exists);
+  writer.Commit(AddModel(writer, stored));
+}
+
+StoredModel ParseModel(const Container& container) {
+  container.ExpectKind(kKind);
+  return ReadModel(container);
 }
 
 StoredModel OpenModel(Env& env, const std::filesystem::path& path) {

@@ -24,4 +24,9 @@ void SaveModel(Env& env, const std::filesystem::path& path, const StoredModel& s
 StoredModel OpenModel(Env& env, const std::filesystem::path& path);
 StoredModel ParseModel(const Container& container);
 
+// The same for a container of another kind that has a model in it: the sections, and the metadata
+// that goes with them.
+nlohmann::json AddModel(ContainerWriter& writer, const StoredModel& stored);
+StoredModel ReadModel(const Container& container);
+
 }  // namespace bitpool

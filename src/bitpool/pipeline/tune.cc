@@ -4,14 +4,17 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <map>
 #include <nlohmann/json.hpp>
 
 #include "bitpool/base/error.h"
+#include "bitpool/dataset/retrieval_splits.h"
 #include "bitpool/dataset/splits.h"
 #include "bitpool/eval/evaluate.h"
 #include "bitpool/hash/feature_encoder.h"
 #include "bitpool/hash/sah.h"
+#include "bitpool/hash/sash.h"
 
 namespace bitpool {
 namespace {
@@ -21,6 +24,12 @@ const std::vector<double> kLambdas = {0.01, 0.1};
 const std::vector<double> kRidges = {0.0005, 0.005, 0.05};
 const std::vector<double> kGammas = {1, 3, 10};
 const std::vector<double> kMus = {1, 10, 100};
+// Those of SASH; γ and μ over the paper's ranges (section VII).
+const std::vector<double> kSupervisedGammas = {0.1, 1, 10};
+const std::vector<double> kSupervisedMus = {10, 100, 1000, 1e4, 1e5};
+const std::vector<double> kSupervisedLambdas = {1e-4, 1e-3, 1e-2};
+const std::vector<double> kSupervisedRidges = {1e-3, 1e-2, 1e-1};
+const std::vector<double> kAlphas = {0.01, 0.03, 0.1, 0.3, 1};
 // What the first refinement multiplies and divides a constant by; each next takes its root.
 constexpr double kFirstStep = 3;
 // Windows that share no descriptor: those that do reward codes which remember single descriptors.
@@ -77,8 +86,9 @@ class Tuner {
         const RunContext& context)
       : options_(options),
         context_(context),
-        joint_(options.settings.method == "sah"),
-        split_(HoldOut(options, features, context)),
+        joint_(options.settings.method != "rba"),
+        supervised_(options.settings.method == "sash"),
+        split_(HoldOut(options, features, labels, context)),
         records_(features.dimension()),
         criterion_(features, split_.chosen, options.settings.normalise, labels,
                    context.WithoutProgress()) {
@@ -92,13 +102,14 @@ class Tuner {
       }
       training = std::move(chosen);
     }
-    ReduceImages(FeatureSubset(features, training), options.settings.normalise, records_, context);
+    const FeatureSubset images(features, training);
+    ReduceImages(images, options.settings.normalise, records_, context);
+    if (supervised_) labels_ = LabelsOfRecords(images, labels->Select(training));
   }
 
   TuneResult Run() {
     TuneResult result;
-    const std::vector<TuneTrial> grid = MakeGrid();
-    TryAll(grid, "coarse grid", result);
+    for (const Stage& stage : Stages()) TryAll(stage(result.best), "coarse grid", result);
     double step = kFirstStep;
     for (int round = 0; round < options_.rounds; ++round) {
       TryAll(Around(result.best, step), "refining", result);
@@ -108,7 +119,10 @@ class Tuner {
   }
 
  private:
-  static Split HoldOut(const TuneOptions& options, const FeatureSet& features,
+  // Candidates, out of the best so far.
+  using Stage = std::function<std::vector<TuneTrial>(const TuneTrial& best)>;
+
+  static Split HoldOut(const TuneOptions& options, const FeatureSet& features, const Labels* labels,
                        const RunContext& context) {
     const Index held_out = std::min(options.validation, features.size() / 3);
     if (held_out < 2) {
@@ -116,7 +130,19 @@ class Tuner {
                   fmt::format("{} images are too few to hold some out: expected 6 or more",
                               features.size()));
     }
-    return ChooseItems(features.size(), held_out, context.seed());
+    if (!options.unseen_classes) return ChooseItems(features.size(), held_out, context.seed());
+    const RetrievalSplit classes = SplitUnseenSampled(
+        *labels, {.queries_per_class = 1, .training_per_class = 0}, context.seed());
+    Split split{.chosen = classes.database, .rest = classes.training};
+    const auto found = static_cast<Index>(split.chosen.size());
+    if (found > held_out) {
+      std::vector<Index> some;
+      for (const Index i : ChooseItems(found, held_out, context.seed()).chosen) {
+        some.push_back(split.chosen[static_cast<size_t>(i)]);
+      }
+      split.chosen = std::move(some);
+    }
+    return split;
   }
 
   // The values of a constant to try: the one that is set, or all.
@@ -125,13 +151,63 @@ class Tuner {
     return set ? std::vector<double>{*set} : all;
   }
 
+  std::vector<Stage> Stages() const {
+    if (!supervised_) return {[this](const TuneTrial&) { return MakeGrid(); }};
+    return {[this](const TuneTrial&) { return PoolingGrid(); },
+            [this](const TuneTrial& best) { return HashingGrid(best); },
+            [this](const TuneTrial& best) { return MappingGrid(best); }};
+  }
+
+  // SASH: γ and μ, with the other constants as they are set or by default.
+  std::vector<TuneTrial> PoolingGrid() const {
+    const SashOptions defaults = SashOptionsFrom(options_.settings);
+    std::vector<TuneTrial> grid;
+    for (const double mu : Values(options_.settings.mu, kSupervisedMus)) {
+      for (const double gamma : Values(options_.settings.gamma, kSupervisedGammas)) {
+        grid.push_back({.lambda = defaults.joint.rba.lambda,
+                        .beta = defaults.joint.rba.beta,
+                        .gamma = gamma,
+                        .mu = mu,
+                        .alpha = defaults.alpha});
+      }
+    }
+    return grid;
+  }
+
+  std::vector<TuneTrial> HashingGrid(const TuneTrial& best) const {
+    std::vector<TuneTrial> grid;
+    for (const double lambda : Values(options_.settings.lambda, kSupervisedLambdas)) {
+      for (const double ridge : RidgesFor(lambda, kSupervisedRidges)) {
+        grid.push_back(best);
+        grid.back().lambda = lambda;
+        grid.back().beta = lambda * ridge;
+      }
+    }
+    return grid;
+  }
+
+  std::vector<TuneTrial> MappingGrid(const TuneTrial& best) const {
+    std::vector<TuneTrial> grid;
+    for (const double alpha : Values(options_.settings.alpha, kAlphas)) {
+      grid.push_back(best);
+      grid.back().alpha = alpha;
+    }
+    return grid;
+  }
+
+  // β/λ: that of the β which is set, or all.
+  std::vector<double> RidgesFor(double lambda, const std::vector<double>& all) const {
+    const std::optional<double>& beta = options_.settings.beta;
+    return beta ? std::vector<double>{*beta / lambda} : all;
+  }
+
   std::vector<TuneTrial> MakeGrid() const {
     const HashSettings& set = options_.settings;
     const std::vector<double> gammas = joint_ ? Values(set.gamma, kGammas) : std::vector<double>{0};
     std::vector<TuneTrial> grid;
     for (const double mu : Values(set.mu, kMus)) {
       for (const double lambda : Values(set.lambda, kLambdas)) {
-        for (const double ridge : set.beta ? std::vector<double>{*set.beta / lambda} : kRidges) {
+        for (const double ridge : RidgesFor(lambda, kRidges)) {
           for (const double gamma : gammas) {
             grid.push_back({.lambda = lambda, .beta = lambda * ridge, .gamma = gamma, .mu = mu});
           }
@@ -159,6 +235,9 @@ class Tuner {
       trial = best;
       trial.mu *= factor;
       if (!set.mu) trials.push_back(trial);
+      trial = best;
+      trial.alpha *= factor;
+      if (supervised_ && !set.alpha) trials.push_back(trial);
     }
     return trials;
   }
@@ -186,6 +265,10 @@ class Tuner {
     if (joint_) {
       settings.gamma = trial.gamma;
       settings.mu = trial.mu;
+      if (supervised_) {
+        settings.alpha = trial.alpha;
+        return TrainSash(SashOptionsFrom(settings), records_, labels_, context).model;
+      }
       return TrainSah(SahOptionsFrom(settings), records_, context).model;
     }
     auto& vectors = vectors_[trial.mu];
@@ -200,9 +283,11 @@ class Tuner {
 
   TuneOptions options_;
   RunContext context_;
-  bool joint_;
+  bool joint_;       // SAH or SASH
+  bool supervised_;  // SASH
   Split split_;
   MemoryRecords records_;  // of the images to learn from
+  Labels labels_;          // theirs, for SASH
   Criterion criterion_;
   std::map<double, MatrixF> vectors_;  // their GMP vectors, by μ
 };
@@ -211,10 +296,10 @@ class Tuner {
 
 void TuneOptions::Validate() const {
   RequireBits(settings.bits);
-  if (settings.method != "sah" && settings.method != "rba") {
-    throw Error(
-        ErrorCode::kInvalidArgument,
-        fmt::format("method \"{}\": only sah and rba have constants to tune", settings.method));
+  if (settings.method != "sah" && settings.method != "sash" && settings.method != "rba") {
+    throw Error(ErrorCode::kInvalidArgument,
+                fmt::format("method \"{}\": only sah, sash and rba have constants to tune",
+                            settings.method));
   }
   if (settings.paper) {
     throw Error(ErrorCode::kInvalidArgument,
@@ -231,7 +316,8 @@ HashSettings TuneResult::Chosen(const HashSettings& settings) const {
   chosen.lambda = best.lambda;
   chosen.beta = best.beta;
   chosen.mu = best.mu;
-  if (settings.method == "sah") chosen.gamma = best.gamma;
+  if (settings.method != "rba") chosen.gamma = best.gamma;
+  if (settings.method == "sash") chosen.alpha = best.alpha;
   return chosen;
 }
 
@@ -242,9 +328,18 @@ TuneResult Tune(const TuneOptions& options, const FeatureSet& features, const La
     throw Error(ErrorCode::kInvalidArgument,
                 fmt::format("{} labels for {} images", labels->size(), features.size()));
   }
+  if (labels == nullptr && (options.settings.method == "sash" || options.unseen_classes)) {
+    throw Error(ErrorCode::kInvalidArgument,
+                "sash, and holding out classes, need the labels of the images");
+  }
   TuneResult result = Tuner(options, features, labels, context).Run();
-  result.criterion = labels == nullptr ? "mAP of finding the other half of a held-out image"
-                                       : "mAP of finding held-out images of the same class";
+  if (labels == nullptr) {
+    result.criterion = "mAP of finding the other half of a held-out image";
+  } else {
+    result.criterion = options.unseen_classes
+                           ? "mAP of finding images of the same class, of classes held out"
+                           : "mAP of finding held-out images of the same class";
+  }
   return result;
 }
 
@@ -260,6 +355,7 @@ nlohmann::json WriteConfig(const HashSettings& settings, const TuneResult& resul
                              {"bits", chosen.bits},
                              {"candidates", result.trials.size()}}}};
   if (chosen.gamma) config["gamma"] = *chosen.gamma;
+  if (chosen.alpha) config["alpha"] = *chosen.alpha;
   return config;
 }
 
@@ -267,6 +363,7 @@ HashSettings ReadConfig(const nlohmann::json& config, HashSettings settings) {
   const std::map<std::string, std::optional<double>*> constants = {{"lambda", &settings.lambda},
                                                                    {"beta", &settings.beta},
                                                                    {"gamma", &settings.gamma},
+                                                                   {"alpha", &settings.alpha},
                                                                    {"mu", &settings.mu}};
   if (!config.is_object()) {
     throw Error(ErrorCode::kInvalidArgument, "expected a JSON object with constants");
@@ -285,7 +382,8 @@ HashSettings ReadConfig(const nlohmann::json& config, HashSettings settings) {
     if (constant == constants.end() || !value.is_number()) {
       throw Error(
           ErrorCode::kInvalidArgument,
-          fmt::format("\"{}\": expected method, or lambda, beta, gamma or mu with a number", key));
+          fmt::format("\"{}\": expected method, or lambda, beta, gamma, alpha or mu with a number",
+                      key));
     }
     if (!*constant->second) *constant->second = value.get<double>();
   }

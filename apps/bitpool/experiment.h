@@ -1,0 +1,50 @@
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "bitpool/eval/experiment_result.h"
+#include "bitpool/pipeline/hash_methods.h"
+#include "session.h"
+
+namespace bitpool::app {
+
+// A metric as it is shown.
+struct ShownMetric {
+  const char* metric;
+  const char* format;
+  bool higher_is_better;
+  const char* caption;
+};
+
+constexpr ShownMetric kMapShown = {"mAP", "{:.2f}", true, "mAP, percent"};
+constexpr ShownMetric kSecondsShown = {"training_seconds", "{:.2f}", false, "Training, seconds"};
+
+// The page where one is wanted, and the tables or JSON.
+void Deliver(const Experiment& experiment, const std::vector<ShownMetric>& metrics,
+             const std::string& html, const std::function<std::string()>& page, IfExists if_exists,
+             const Session& session);
+
+// Constants that `tune` has written; each file says for which method it is.
+std::map<std::string, HashSettings> LoadConstants(const std::vector<std::string>& files);
+
+// Where records go that do not fit into memory.
+std::filesystem::path ScratchFile(const std::string& part);
+
+// The public sets, as an option's text and check.
+std::vector<std::string> PublicSetNames();
+
+// The folder of the public sets: the one that was named, or the default.
+std::filesystem::path DataFolder(const std::string& named);
+
+// One function per experiment, each in its own file.
+void AddUnsupervisedExperiment(CLI::App* parent, Session& session);
+void AddJointExperiment(CLI::App* parent, Session& session);
+void AddSupervisedExperiment(CLI::App* parent, Session& session);
+void AddRetrievalExperiment(CLI::App* parent, Session& session);
+void AddShowcaseExperiment(CLI::App* parent, Session& session);
+
+}  // namespace bitpool::app

@@ -1,0 +1,84 @@
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "bitpool/pipeline/extract_pictures.h"
+#include "bitpool/pipeline/picture_coder.h"
+#include "cnn_choice.h"
+#include "experiment.h"
+#include "session.h"
+
+namespace bitpool::app {
+namespace {
+
+struct ExtractCommand {
+  PictureExtraction job;
+  ExtractorSettings extractor;
+  CnnChoice cnn;
+  std::string coder, data_folder;
+};
+
+PictureDescriber DescriberFor(const ExtractCommand& command) {
+  Env& env = Env::Posix();
+  if (!command.coder.empty()) return OpenCoder(env, command.coder).describer();
+  ExtractorSettings settings = command.extractor;
+  settings.cnn = command.cnn.options;
+  settings.network = command.cnn.Request({}, DataFolder(command.data_folder)).network;
+  return PictureDescriber::Open(env, settings);
+}
+
+int Extract(const ExtractCommand& command, const Session& session) {
+  PictureExtraction job = command.job;
+  job.limit = command.cnn.limit;
+  const PictureDescriber describer = DescriberFor(command);
+  const ExtractedPictures result =
+      ExtractPictures(Env::Posix(), describer, job, session.MakeContext());
+  for (const FailedPicture& failed : result.failed) {
+    Session::Complain(fmt::format("{}: {}; left out", failed.path.string(), failed.reason));
+  }
+  if (session.json()) {
+    Session::Print(nlohmann::json{{"pictures", result.pictures},
+                                  {"descriptors", result.descriptors},
+                                  {"dimension", describer.dimension()},
+                                  {"resumed", result.resumed},
+                                  {"failed", result.failed.size()}});
+  }
+  session.Say(
+      fmt::format("{}: {} pictures, {} descriptors of dimension {}{}", job.output.string(),
+                  result.pictures, result.descriptors, describer.dimension(),
+                  result.resumed > 0 ? fmt::format(" ({} from before)", result.resumed) : ""));
+  return result.failed.empty() ? kExitFine : kExitSomeFailed;
+}
+
+}  // namespace
+
+void AddExtract(CLI::App& app, Session& session) {
+  const auto command = std::make_shared<ExtractCommand>();
+  CLI::App* sub =
+      app.add_subcommand("extract", "Describe the pictures of a folder by local features");
+  sub->add_option("DIR", command->job.folder, "The pictures, and folders of more")->required();
+  sub->add_option("-o,--out", command->job.output, "Where to write the features (.bpf)")
+      ->required();
+  CLI::Option* kind =
+      sub->add_option("--features", command->extractor.kind,
+                      "hesaff (RootSIFT on Hessian-affine regions), dense (on a grid) or cnn (the "
+                      "maps of a network)")
+          ->check(CLI::IsMember({"hesaff", "dense", "cnn"}))
+          ->capture_default_str();
+  CLI::Option* side = sub->add_option("--max-side", command->extractor.max_side,
+                                      "Pictures are first scaled down to so many pixels")
+                          ->capture_default_str();
+  sub->add_option("--coder", command->coder, "As this coder does it, embedded (.bpc)")
+      ->excludes(kind)
+      ->excludes(side);
+  command->cnn.AddTo(sub);
+  sub->add_option("--dir", command->data_folder, "Where the default network is");
+  sub->add_flag("--resume", command->job.resume, "Go on where an interrupted extraction stopped");
+  AddForce(sub, command->job.if_exists);
+  sub->footer("Example:\n  bitpool extract photos -o photos.bpf --features hesaff --max-side 480");
+  sub->callback([command, &session] {
+    session.action = [command, &session] { return Extract(*command, session); };
+  });
+}
+
+}  // namespace bitpool::app

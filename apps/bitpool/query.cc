@@ -1,0 +1,107 @@
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "bitpool/pipeline/library_pages.h"
+#include "bitpool/pipeline/library_query.h"
+#include "bitpool/pipeline/library_update.h"
+#include "bitpool/pipeline/picture_coder.h"
+#include "bitpool/pipeline/picture_files.h"
+#include "session.h"
+#include "table.h"
+
+namespace bitpool::app {
+namespace {
+
+struct QueryOptions {
+  std::string picture, library = ".bitpool", html;
+  int64_t k = 20;
+  IfExists if_exists = IfExists::kFail;
+};
+
+PictureCoder OpenMatchingCoder(const Library& library) {
+  PictureCoder coder = OpenCoder(Env::Posix(), library.folder().coder());
+  if (coder.digest() == library.facts().coder) return coder;
+  throw Error(ErrorCode::kCorrupt,
+              fmt::format("{}: the codes were made with another coder; `bitpool index` makes them "
+                          "again",
+                          library.folder().path().string()));
+}
+
+PictureCode EncodeNamed(const PictureCoder& coder, const std::string& name,
+                        std::span<const std::byte> bytes) {
+  try {
+    return coder.Encode(bytes);
+  } catch (const Error& error) {
+    throw Error(error.code(), name + ": " + error.what());
+  }
+}
+
+nlohmann::json ToJson(const std::vector<QueryMatch>& matches) {
+  nlohmann::json rows = nlohmann::json::array();
+  for (const QueryMatch& match : matches) {
+    rows.push_back({{"path", match.picture.path},
+                    {"id", match.picture.id},
+                    {"distance", match.distance},
+                    {"finer", match.finer},
+                    {"width", match.picture.width},
+                    {"height", match.picture.height},
+                    {"size", match.picture.size}});
+  }
+  return rows;
+}
+
+std::string ToTable(const std::vector<QueryMatch>& matches) {
+  std::vector<std::vector<std::string>> rows = {{"rank", "distance", "finer", "picture"}};
+  for (size_t i = 0; i < matches.size(); ++i) {
+    rows.push_back({std::to_string(i + 1), std::to_string(matches[i].distance),
+                    fmt::format("{:.3f}", matches[i].finer), ShownName(matches[i].picture.path)});
+  }
+  return FormatTable(rows);
+}
+
+int Query(const QueryOptions& options, const Session& session) {
+  Env& env = Env::Posix();
+  const RunContext context = session.MakeContext();
+  if (!options.html.empty()) RequireWritable(env, options.html, options.if_exists);
+  const Library library(env, options.library, context);
+  const PictureCoder coder = OpenMatchingCoder(library);
+  const std::vector<std::byte> bytes = ReadPictureBytes(options.picture, MaxPictureBytes());
+  const PictureCode code = EncodeNamed(coder, options.picture, bytes);
+  const std::vector<QueryMatch> matches = QueryLibrary(library, code, options.k, context);
+  if (!options.html.empty()) {
+    const std::string page =
+        QueryPage(library, {.name = options.picture, .thumbnail = MakeThumbnail(bytes)}, matches);
+    WriteFile(env, options.html, std::as_bytes(std::span(page)), options.if_exists);
+    session.Say(options.html + ": written");
+  }
+  if (session.json()) {
+    Session::Print(ToJson(matches));
+  } else {
+    Session::Print(ToTable(matches));
+  }
+  return kExitFine;
+}
+
+}  // namespace
+
+void AddQuery(CLI::App& app, Session& session) {
+  const auto options = std::make_shared<QueryOptions>();
+  CLI::App* command = app.add_subcommand("query", "Find the pictures of a library like a picture");
+  command->add_option("PICTURE", options->picture, "File of a picture")->required();
+  command->add_option("--library", options->library, "The library's folder")->capture_default_str();
+  command->add_option("-k", options->k, "Find the K nearest")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  command->add_option("--html", options->html, "Write a page with the pictures");
+  AddForce(command, options->if_exists);
+  command->footer(
+      "Results are ordered by distance (bits that differ), then by the finer score, smaller is "
+      "nearer.\n\nExample:\n  bitpool query cat.jpg --library ~/Pictures/.bitpool --html "
+      "cats.html");
+  command->callback([options, &session] {
+    session.action = [options, &session] { return Query(*options, session); };
+  });
+}
+
+}  // namespace bitpool::app

@@ -1,0 +1,49 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "bitpool/base/error.h"
+#include "bitpool/base/run_context.h"
+
+namespace bitpool {
+
+// A file that looks like a picture by its name.
+struct FoundPicture {
+  std::string path;      // from the folder that was searched, its bytes as the system has them
+  uint64_t size = 0;     // in bytes
+  int64_t mtime_ns = 0;  // last change, nanoseconds since 1970
+};
+
+// A file or folder that could not be used, and why.
+struct FailedPicture {
+  std::filesystem::path path;
+  std::string reason;
+};
+
+// True for names that end in .jpg, .jpeg, .jpe, .png, .webp, .tif, .tiff, .gif, .heic, .heif or
+// .avif, in letters of any case.
+bool HasPictureName(const std::filesystem::path& path);
+
+// All pictures in a folder and the folders in it, by their names, sorted by the bytes of their
+// paths. A link to a file is a picture like the file; a link to a folder is not followed, so that
+// there are no circles and nothing is found twice that way. What is neither a file nor a link to
+// one (a pipe, a device) is passed over. Folders that cannot be listed and links that lead nowhere
+// go to `unreadable`, if given, and do not end the search. Throws kNotFound or kInvalidArgument
+// when the folder itself is not one, kIo when it cannot be listed.
+std::vector<FoundPicture> FindPictures(const std::filesystem::path& folder,
+                                       const RunContext& context,
+                                       std::vector<FailedPicture>* unreadable = nullptr);
+
+// The bytes of a file, read and not mapped: a file that another program cuts off meanwhile must not
+// end this one. Throws kResources, before reading, for more than `max_bytes`; kInvalidArgument for
+// what is no regular file; kNotFound or kIo. All name the file.
+std::vector<std::byte> ReadPictureBytes(const std::filesystem::path& path, uint64_t max_bytes);
+
+// The message of an error without the path in front, for lists that name the picture themselves.
+std::string ReasonWithout(const std::filesystem::path& path, const Error& error);
+
+}  // namespace bitpool

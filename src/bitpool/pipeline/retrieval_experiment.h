@@ -1,0 +1,51 @@
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <string>
+
+#include "bitpool/base/run_context.h"
+#include "bitpool/embed/triangulation_embedding.h"
+#include "bitpool/eval/experiment_result.h"
+#include "bitpool/io/env.h"
+#include "bitpool/pipeline/joint_experiment.h"
+#include "bitpool/pipeline/picture_describer.h"
+
+namespace bitpool {
+
+// A set of pictures with a protocol of its own.
+struct RetrievalSet {
+  std::string name = "holidays";   // or "oxford5k", "paris6k"
+  std::filesystem::path pictures;  // the folder of its pictures
+  std::filesystem::path truth;     // the folder of the ground-truth files; not for Holidays, whose
+                                   // names tell all
+  std::filesystem::path training;  // other pictures, from which everything is learned
+};
+
+struct RetrievalOptions {
+  JointOptions joint = {};
+  ExtractorSettings extractor = {};
+  TriangulationOptions embedding = {};  // of hesaff and dense
+  Index sample = 200'000;               // descriptors the embedding learns from, at most
+  Index limit = 0;                      // training pictures to use, the first by name; 0: all
+  uint64_t memory = uint64_t{4} << 30;  // for images; beyond, they go to a file
+  std::filesystem::path work;           // where features are kept for the next run
+  bool normalise = true;                // local features to unit length
+
+  // Throws kInvalidArgument when a field has no meaning.
+  void Validate() const;
+};
+
+// The paper's section V, from pictures: local features of all of them, embedded where they are
+// SIFT, and SAH against hashing of their aggregation (see RunJointExperiment). The embedding and
+// the hash functions are learned from the training pictures alone. Beside the metrics of that
+// experiment data["gmp_cosine_mAP"] has the mAP, in percent, of the vectors of generalised max
+// pooling by their cosine, before any hashing: what codes are to come near to.
+//
+// A picture that cannot be described is reported by `say` and left out, also of the set: what it
+// would have been asked for or found with then does not count. Features are kept in `work` under names that tell the pictures and the extractor.
+Experiment RunRetrievalExperiment(Env& env, const RetrievalOptions& options,
+                                  const RetrievalSet& set, const RunContext& context,
+                                  const std::function<void(const std::string&)>& say);
+
+}  // namespace bitpool
