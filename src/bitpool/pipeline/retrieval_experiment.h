@@ -43,7 +43,8 @@ struct RetrievalOptions {
 // pooling by their cosine, before any hashing: what codes are to come near to.
 //
 // A picture that cannot be described is reported by `say` and left out, also of the set: what it
-// would have been asked for or found with then does not count. Features are kept in `work` under names that tell the pictures and the extractor.
+// would have been asked for or found with then does not count. Features are kept in `work` under
+// names that tell the pictures and the extractor.
 Experiment RunRetrievalExperiment(Env& env, const RetrievalOptions& options,
                                   const RetrievalSet& set, const RunContext& context,
                                   const std::function<void(const std::string&)>& say);
