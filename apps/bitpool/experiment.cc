@@ -53,6 +53,41 @@ std::filesystem::path ScratchFile(const std::string& part) {
          fmt::format("bitpool-{}-{}.records", getpid(), part);
 }
 
+void JointChoice::AddTo(CLI::App* app) {
+  app->add_option("--bits", options.bits, "Lengths of the codes")
+      ->delimiter(',')
+      ->capture_default_str();
+  app->add_option("--methods", options.methods, "Methods to compare")
+      ->delimiter(',')
+      ->capture_default_str();
+  app->add_option("--seeds", options.seeds, "Runs of each method")->capture_default_str();
+  app->add_option("--mu", options.mu, "Of generalised max pooling")->capture_default_str();
+  app->add_option("--config", configs, "Constants that tune has written, for each method");
+  app->add_option("--memory", memory_mib, "MiB for images; beyond, they go to a file")
+      ->capture_default_str();
+  app->add_option("--html", html, "Also write a report with charts");
+  AddForce(app, if_exists);
+}
+
+JointOptions JointChoice::WithConstants() const {
+  JointOptions chosen = options;
+  chosen.constants = LoadConstants(configs);
+  const auto rba = chosen.constants.find("rba");
+  if (rba != chosen.constants.end() && rba->second.mu) chosen.mu = *rba->second.mu;
+  chosen.Validate();
+  return chosen;
+}
+
+void JointChoice::Deliver(const Experiment& experiment, const Session& session) const {
+  app::Deliver(
+      experiment,
+      {kMapShown,
+       {"relative_reconstruction_error", "{:.3f}", false,
+        "Reconstruction error, share of the vectors' variance"},
+       kSecondsShown},
+      html, [&] { return JointReport(experiment); }, if_exists, session);
+}
+
 std::vector<std::string> PublicSetNames() {
   std::vector<std::string> names;
   for (const PublicSet& set : PublicSets()) names.emplace_back(set.name);

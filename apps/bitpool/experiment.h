@@ -8,6 +8,7 @@
 
 #include "bitpool/eval/experiment_result.h"
 #include "bitpool/pipeline/hash_methods.h"
+#include "bitpool/pipeline/joint_experiment.h"
 #include "session.h"
 
 namespace bitpool::app {
@@ -33,6 +34,22 @@ std::map<std::string, HashSettings> LoadConstants(const std::vector<std::string>
 
 // Where records go that do not fit into memory.
 std::filesystem::path ScratchFile(const std::string& part);
+
+// What the experiments that compare SAH ask for alike.
+struct JointChoice {
+  JointOptions options;
+  std::vector<std::string> configs;
+  uint64_t memory_mib = 4096;
+  std::string html;
+  IfExists if_exists = IfExists::kFail;
+
+  // Adds --bits, --methods, --seeds, --mu, --config, --memory, --html and --force.
+  void AddTo(CLI::App* app);
+  // The options with the constants of the files. All methods that only pool take μ from those of
+  // RBA.
+  JointOptions WithConstants() const;
+  void Deliver(const Experiment& experiment, const Session& session) const;
+};
 
 // The public sets, as an option's text and check.
 std::vector<std::string> PublicSetNames();

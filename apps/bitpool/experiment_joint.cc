@@ -15,16 +15,13 @@ namespace bitpool::app {
 namespace {
 
 struct JointCommand {
-  JointOptions options;
+  JointChoice choice;
   CnnChoice cnn;
-  std::string dataset, folder, training, database, queries, truth, labels, query_labels, html;
+  std::string dataset, folder, training, database, queries, truth, labels, query_labels;
   Index ask = 1000;  // test pictures of a public set that ask
   Index top = 0;     // results that count; 0: all
-  std::vector<std::string> configs;
   bool holidays = false;
   bool normalise = true;
-  uint64_t memory_mib = 4096;
-  IfExists if_exists = IfExists::kFail;
 };
 
 // The records of images, in memory or in a scratch file.
@@ -32,7 +29,7 @@ std::unique_ptr<RecordStore> Reduce(const JointCommand& command, const FeatureSe
                                     const char* part, const Session& session,
                                     const RunContext& context) {
   auto records =
-      MakeRecordStore(Env::Posix(), features, command.memory_mib << 20, ScratchFile(part));
+      MakeRecordStore(Env::Posix(), features, command.choice.memory_mib << 20, ScratchFile(part));
   const std::vector<std::string> skipped =
       ReduceImages(features, command.normalise, *records, context);
   for (const std::string& name : skipped) session.Say(name + ": no descriptors, left out");
@@ -83,16 +80,6 @@ JointTruth LoadJointTruth(const JointCommand& command, const FeatureFile& databa
                                                LoadLabels(Env::Posix(), command.labels));
   }
   return found;
-}
-
-// All methods that only pool take μ from the constants of RBA.
-JointOptions WithConstants(const JointCommand& command) {
-  JointOptions options = command.options;
-  options.constants = LoadConstants(command.configs);
-  const auto rba = options.constants.find("rba");
-  if (rba != options.constants.end() && rba->second.mu) options.mu = *rba->second.mu;
-  options.Validate();
-  return options;
 }
 
 // Images of the user's files.
@@ -149,20 +136,14 @@ Experiment OnPublicSet(const JointCommand& command, const JointOptions& options,
 }
 
 int RunJoint(const JointCommand& command, const Session& session) {
-  Env& env = Env::Posix();
-  const JointOptions options = WithConstants(command);
-  if (!command.html.empty()) RequireWritable(env, command.html, command.if_exists);
+  const JointOptions options = command.choice.WithConstants();
+  const JointChoice& choice = command.choice;
+  if (!choice.html.empty()) RequireWritable(Env::Posix(), choice.html, choice.if_exists);
   const RunContext context = session.MakeContext();
   const Experiment experiment = command.dataset.empty()
                                     ? OnFiles(command, options, session, context)
                                     : OnPublicSet(command, options, session, context);
-  Deliver(
-      experiment,
-      {kMapShown,
-       {"relative_reconstruction_error", "{:.3f}", false,
-        "Reconstruction error, share of the vectors' variance"},
-       kSecondsShown},
-      command.html, [&] { return JointReport(experiment); }, command.if_exists, session);
+  choice.Deliver(experiment, session);
   return kExitFine;
 }
 
@@ -170,7 +151,6 @@ int RunJoint(const JointCommand& command, const Session& session) {
 
 void AddJointExperiment(CLI::App* parent, Session& session) {
   const auto command = std::make_shared<JointCommand>();
-  JointOptions& options = command->options;
   CLI::App* app =
       parent->add_subcommand("joint", "Aggregating and hashing together (SAH), and apart");
   const std::vector<std::string> sets = PublicSetNames();
@@ -192,20 +172,8 @@ void AddJointExperiment(CLI::App* parent, Session& session) {
   app->add_option("--query-labels", command->query_labels, "Labels of the queries");
   app->add_flag("--holidays", command->holidays,
                 "The database is INRIA Holidays: names tell queries and answers");
-  app->add_option("--bits", options.bits, "Lengths of the codes")
-      ->delimiter(',')
-      ->capture_default_str();
-  app->add_option("--methods", options.methods, "Methods to compare")
-      ->delimiter(',')
-      ->capture_default_str();
-  app->add_option("--seeds", options.seeds, "Runs of each method")->capture_default_str();
-  app->add_option("--mu", options.mu, "Of generalised max pooling")->capture_default_str();
-  app->add_option("--config", command->configs, "Constants that tune has written, for each method");
+  command->choice.AddTo(app);
   app->add_flag("!--no-normalise", command->normalise, "Take local features as they are");
-  app->add_option("--memory", command->memory_mib, "MiB for images; beyond, they go to a file")
-      ->capture_default_str();
-  app->add_option("--html", command->html, "Also write a report with charts");
-  AddForce(app, command->if_exists);
   app->footer(
       "Example:\n  bitpool experiment joint --dataset cifar10 --bits 16,32,64 --top 1000\n"
       "  bitpool experiment joint --features train.bpf --database holidays.bpf "

@@ -10,27 +10,26 @@ namespace {
 struct RetrievalCommand {
   RetrievalOptions options;
   RetrievalSet set;
+  JointChoice choice;
   CnnChoice cnn;
-  std::string pictures, truth, training, work, html;
-  std::vector<std::string> configs;
-  uint64_t memory_mib = 4096;
-  IfExists if_exists = IfExists::kFail;
+  std::string pictures, truth, training, work;
 };
 
 int RunRetrieval(const RetrievalCommand& command, const Session& session) {
   RetrievalOptions options = command.options;
-  options.joint.constants = LoadConstants(command.configs);
+  options.joint = command.choice.WithConstants();
   options.extractor.cnn = command.cnn.options;
   if (options.extractor.kind == "cnn") {
     options.extractor.network = command.cnn.Paths(DataFolder(""));
   }
   options.limit = command.cnn.limit;
-  options.memory = command.memory_mib << 20;
+  options.memory = command.choice.memory_mib << 20;
   options.work =
       command.work.empty() ? DataFolder("") / "retrieval" : std::filesystem::path(command.work);
   options.Validate();
   Env& env = Env::Posix();
-  if (!command.html.empty()) RequireWritable(env, command.html, command.if_exists);
+  const JointChoice& choice = command.choice;
+  if (!choice.html.empty()) RequireWritable(env, choice.html, choice.if_exists);
   RetrievalSet set = command.set;
   set.pictures = command.pictures;
   set.truth = command.truth;
@@ -40,13 +39,7 @@ int RunRetrieval(const RetrievalCommand& command, const Session& session) {
                              [&](const std::string& line) { session.Say(line); });
   session.Say(fmt::format("mAP of the vectors before hashing, by their cosine: {:.2f} percent",
                           experiment.data["gmp_cosine_mAP"].get<double>()));
-  Deliver(
-      experiment,
-      {kMapShown,
-       {"relative_reconstruction_error", "{:.3f}", false,
-        "Reconstruction error, share of the vectors' variance"},
-       kSecondsShown},
-      command.html, [&] { return JointReport(experiment); }, command.if_exists, session);
+  choice.Deliver(experiment, session);
   return kExitFine;
 }
 
@@ -74,20 +67,8 @@ void AddRetrievalExperiment(CLI::App* parent, Session& session) {
                   "Pictures are scaled down to so many pixels first")
       ->capture_default_str();
   command->cnn.AddTo(app);
-  app->add_option("--bits", options.joint.bits, "Lengths of the codes")
-      ->delimiter(',')
-      ->capture_default_str();
-  app->add_option("--methods", options.joint.methods, "Methods to compare")
-      ->delimiter(',')
-      ->capture_default_str();
-  app->add_option("--seeds", options.joint.seeds, "Runs of each method")->capture_default_str();
-  app->add_option("--mu", options.joint.mu, "Of generalised max pooling")->capture_default_str();
-  app->add_option("--config", command->configs, "Constants that tune has written, for each method");
+  command->choice.AddTo(app);
   app->add_option("--work", command->work, "Folder in which features are kept for the next run");
-  app->add_option("--memory", command->memory_mib, "MiB for images; beyond, they go to a file")
-      ->capture_default_str();
-  app->add_option("--html", command->html, "Also write a report with charts");
-  AddForce(app, command->if_exists);
   app->footer(
       "Example:\n  bitpool experiment retrieval --dataset holidays --dir holidays --train photos "
       "--features hesaff --bits 16,32");

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <Eigen/Cholesky>
+#include <cmath>
 #include <set>
 
 #include "bitpool/base/error.h"
@@ -216,6 +217,38 @@ TEST(Sash, TellsTheClassesOfNewImagesApart) {
   ReduceImages(ClassImages(100, 5, 2), true, records, RunContext());
   const MatrixF vectors = InitialVectors(Options(16).joint, records, RunContext());
   EXPECT_GT(Separation(trained.model, vectors, new_labels), 0.3);
+}
+
+// How far the codes of images of one class are from each other, as a share of the bits.
+double SpreadWithinClasses(const BinaryCodes& codes, int32_t classes) {
+  double distance = 0, pairs = 0;
+  for (Index i = 0; i < codes.size(); ++i) {
+    for (Index j = i - classes; j >= 0; j -= classes) {
+      distance += static_cast<double>(HammingDistance(codes.code(i), codes.code(j)));
+      pairs += 1;
+    }
+  }
+  return distance / pairs / codes.bits();
+}
+
+// Of two classes the predicted labels have one direction, so all bits are one bit or its opposite:
+// a start that the codes of ITQ do not have.
+TEST(Sash, TheFirstCodesAreThoseOfPredictedLabels) {
+  MemoryRecords records(kDimension);
+  ReduceImages(ClassImages(120, 2, 4), true, records, RunContext());
+  SashOptions options = Options(12);
+  options.joint.iterations = 1;
+  options.joint.rba.iterations = 1;
+  options.joint.rba.lambda = 1e4;  // so that the one sweep over the bits keeps what is predictable
+  options.joint.rba.beta = 1;
+  const BinaryCodes from_labels = Trace(options, records, InTurn(120, 2)).states.at(0).codes;
+  options.joint.codes_from_labels = false;
+  const BinaryCodes from_vectors = Trace(options, records, InTurn(120, 2)).states.at(0).codes;
+  const MatrixF bits = SignsOf(from_labels, 0, 120);
+  for (Index bit = 1; bit < 12; ++bit) {
+    EXPECT_GT(std::abs(bits.row(0).dot(bits.row(bit))), 110) << bit;
+  }
+  EXPECT_LT(SpreadWithinClasses(from_labels, 2), 0.5 * SpreadWithinClasses(from_vectors, 2));
 }
 
 TEST(Sash, TakesLabelsOfManyKinds) {
