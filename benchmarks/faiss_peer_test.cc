@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "bitpool/base/random.h"
 #include "bitpool/index/code_index.h"
 
@@ -29,6 +31,29 @@ TEST(FaissPeer, FindsTheSameDistances) {
         ASSERT_EQ(result.neighbours[i].distance, expected[i]) << bits;
     }
   }
+}
+
+// Faiss's tables have 8 bits, so the order of near scores is its own: most of the best are the
+// same.
+TEST(FaissPeer, FastScanRanksTheSameCodes) {
+  const RunContext context({.threads = 1});
+  Random random(9);
+  std::vector<uint8_t> rows(20000 * 8);
+  for (uint8_t& byte : rows) byte = static_cast<uint8_t>(random.Next());
+  const auto peer = MakeFaissFastScan(64, rows, 1);
+  if (peer == nullptr)
+    GTEST_SKIP() << "Faiss was not there when this was built (Debian package libfaiss-dev)";
+  const MatrixF queries = random.NormalMatrix(64, 20);
+  const std::vector<int64_t> found =
+      peer->Search({queries.data(), static_cast<size_t>(queries.size())}, 10);
+  const RealSearchResult ours = MakeIndex(BinaryCodes(64, rows), IndexKind::kFlat, context)
+                                    ->SearchReal(queries, 10, {}, context);
+  int same = 0;
+  for (size_t i = 0; i < found.size(); ++i) {
+    const auto best = ours.of(static_cast<Index>(i / 10));
+    same += static_cast<int>(std::ranges::count(best, found[i], &ScoredNeighbour::id));
+  }
+  EXPECT_GE(same, 160);  // of 200
 }
 
 }  // namespace

@@ -8,16 +8,15 @@
 #include <cstring>
 #include <functional>
 #include <nlohmann/json.hpp>
-#include <numeric>
 #include <optional>
 #include <vector>
 
 #include "bitpool/base/error.h"
 #include "bitpool/base/random.h"
 #include "bitpool/base/stopwatch.h"
-#include "bitpool/codes/aligned_bytes.h"
 #include "bitpool/codes/hamming_scan.h"
 #include "bitpool/index/code_index.h"
+#include "code_memory.h"
 #include "faiss_peer.h"
 
 namespace bitpool::bench {
@@ -35,13 +34,12 @@ constexpr double kFlip = 0.06;
 class CodeLaw {
  public:
   CodeLaw(const HammingBenchOptions& options, Random random) : options_(options), random_(random) {
-    if (options.clustered) centres_ = Uniform(kCentres);
+    if (options.clustered) centres_ = DrawUniformCodes(options.bits, kCentres, random_);
   }
 
   std::vector<uint8_t> Draw(size_t count) {
-    std::vector<uint8_t> rows =
-        options_.clustered ? std::vector<uint8_t>(count * bytes()) : Uniform(count);
-    if (!options_.clustered) return rows;
+    if (!options_.clustered) return DrawUniformCodes(options_.bits, count, random_);
+    std::vector<uint8_t> rows(count * bytes());
     for (size_t i = 0; i < count; ++i) {
       std::memcpy(&rows[i * bytes()], &centres_[random_.Below(kCentres) * bytes()], bytes());
       FlipBits(&rows[i * bytes()]);
@@ -51,17 +49,6 @@ class CodeLaw {
 
  private:
   size_t bytes() const { return BytesPerCode(options_.bits); }
-
-  std::vector<uint8_t> Uniform(size_t count) {
-    std::vector<uint8_t> rows(count * bytes());
-    for (uint8_t& byte : rows) byte = static_cast<uint8_t>(random_.Next() >> 32);
-    if (options_.bits % 8 != 0) {
-      for (size_t last = bytes() - 1; last < rows.size(); last += bytes()) {
-        rows[last] = static_cast<uint8_t>(rows[last] & ((1 << (options_.bits % 8)) - 1));
-      }
-    }
-    return rows;
-  }
 
   // Steps from one flipped bit to the next, which are geometrically distributed.
   void FlipBits(uint8_t* code) {
@@ -112,19 +99,6 @@ int64_t RunPlainScan(std::span<const uint8_t> rows, size_t bytes, const uint8_t*
   if (bytes % 8 == 0) return PlainScan<uint64_t>(rows.data(), count, bytes / 8, query, k);
   if (bytes == 4) return PlainScan<uint32_t>(rows.data(), count, 1, query, k);
   return PlainScan<uint8_t>(rows.data(), count, bytes, query, k);
-}
-
-// Reads every byte once, in vectors, and returns something that depends on all of them.
-[[gnu::target_clones("avx512f", "avx2", "default")]] uint64_t ReadAll(
-    std::span<const uint8_t> bytes) {
-  uint64_t sums[8] = {};
-  const size_t whole = bytes.size() / 64 * 64;
-  for (size_t i = 0; i < whole; i += 64) {
-    uint64_t words[8];
-    std::memcpy(words, bytes.data() + i, 64);
-    for (size_t j = 0; j < 8; ++j) sums[j] += words[j];
-  }
-  return std::accumulate(sums, sums + 8, uint64_t{0});
 }
 
 // One way of searching, run once per round; the best rate counts.
@@ -201,15 +175,9 @@ nlohmann::json RunHammingBench(const HammingBenchOptions& options, const RunCont
                     for (const BinaryCodes& query : singles)
                       index->Search(query, options.k, context);
                   }});
-  ways.push_back(
-      {.name = "stream_gb_per_s", .units = static_cast<double>(scanned.size()) / 1e9, .run = [&] {
-         const size_t piece =
-             (scanned.size() / static_cast<size_t>(context.threads()) + 63) / 64 * 64;
-         context.pool().ParallelFor(
-             scanned.size(), std::max<size_t>(piece, 64), [&](size_t begin, size_t end) {
-               sink = static_cast<int64_t>(ReadAll(scanned.subspan(begin, end - begin)));
-             });
-       }});
+  ways.push_back({.name = "stream_gb_per_s",
+                  .units = static_cast<double>(scanned.size()) / 1e9,
+                  .run = [&] { sink = static_cast<int64_t>(ReadAll(scanned, context)); }});
   ways.push_back({.name = "mih_qps", .units = static_cast<double>(look_ups), .run = [&] {
                     tables->Search(asked, options.k, context);
                   }});

@@ -9,58 +9,17 @@
 #include "bitpool/base/error.h"
 #include "bitpool/index/segment_choice.h"
 #include "bitpool/index/segment_scan.h"
+#include "bitpool/index/split_search.h"
 
 namespace bitpool {
 namespace {
 
-constexpr size_t kQueriesPerTask = 32;      // share a pass over the codes
-constexpr size_t kMinSlabBlocks = 1 << 10;  // a query is not split into pieces smaller than this
 constexpr size_t kListedShare =
     32;  // a filter that lists fewer than 1/32 of the codes is looked up one by one
-
-// A run of blocks of one segment.
-struct Piece {
-  size_t part;
-  size_t begin;
-  size_t end;
-};
-
-// Cuts all blocks into at most `slabs` runs of about the same size.
-std::vector<std::vector<Piece>> CutIntoSlabs(std::span<const size_t> block_counts, size_t slabs) {
-  const size_t total = std::accumulate(block_counts.begin(), block_counts.end(), size_t{0});
-  const size_t per_slab = std::max({kMinSlabBlocks, (total + slabs - 1) / slabs, size_t{1}});
-  std::vector<std::vector<Piece>> cut(1);
-  size_t room = per_slab;
-  for (size_t part = 0; part < block_counts.size(); ++part) {
-    for (size_t begin = 0; begin < block_counts[part];) {
-      if (room == 0) {
-        cut.emplace_back();
-        room = per_slab;
-      }
-      const size_t end = std::min(block_counts[part], begin + room);
-      cut.back().push_back({.part = part, .begin = begin, .end = end});
-      room -= end - begin;
-      begin = end;
-    }
-  }
-  return cut;
-}
 
 ScanScratch& ThreadScratch() {
   static thread_local ScanScratch scratch;
   return scratch;
-}
-
-void PadTo(std::span<const Neighbour> best, std::span<Neighbour> out) {
-  std::copy(best.begin(), best.end(), out.begin());
-  std::fill(out.begin() + static_cast<ptrdiff_t>(best.size()), out.end(), Neighbour());
-}
-
-// The best k of lists that were found apart.
-void MergeBest(std::vector<Neighbour>& all, std::span<Neighbour> out) {
-  const size_t kept = std::min(all.size(), out.size());
-  std::partial_sort(all.begin(), all.begin() + static_cast<ptrdiff_t>(kept), all.end());
-  PadTo(std::span(all).first(kept), out);
 }
 
 }  // namespace
@@ -238,108 +197,81 @@ void CodeIndex::RequireQueries(const BinaryCodes& queries) const {
 SearchResult CodeIndex::Search(const BinaryCodes& queries, int64_t k, const RunContext& context,
                                const IdFilter* filter) const {
   RequireQueries(queries);
+  RequireCount(k);
   if (check_) check_->Touch();
-  if (k < 0)
-    throw Error(ErrorCode::kInvalidArgument, fmt::format("k = {}: expected a number from 0", k));
   const auto query_count = static_cast<size_t>(queries.size());
   const std::shared_ptr<const Moment> moment = Now();
   SearchResult result;
   result.k = k;
   result.neighbours.resize(query_count * static_cast<size_t>(k));
   if (query_count == 0 || k == 0) return result;
-  if (SearchListed(*moment, queries, k, filter, context, result)) return result;
+  const std::span<Neighbour> answers = result.neighbours;
+  if (const std::optional<ListedCodes> listed = FindListed(*moment, filter)) {
+    AnswerFromList(
+        query_count, context,
+        [&](size_t query, std::vector<Neighbour>& all) {
+          for (size_t i = 0; i < listed->ids.size(); ++i) {
+            const auto code = listed->codes.code(static_cast<Index>(i));
+            all.push_back(
+                {.id = listed->ids[i],
+                 .distance = HammingDistance(queries.code(static_cast<Index>(query)), code)});
+          }
+        },
+        answers);
+    return result;
+  }
 
   const ScanQueries prepared(queries.rows(), queries.bytes_per_code());
-  std::vector<size_t> block_counts;
-  for (const Part& part : moment->parts) block_counts.push_back(PieceCount(*part.segment));
-  const size_t query_tasks = (query_count + kQueriesPerTask - 1) / kQueriesPerTask;
-  const auto threads = static_cast<size_t>(context.threads());
-  // Enough tasks that the threads end together; one pass over everything when the queries alone are
-  // enough.
-  const size_t slabs = threads == 1 ? 1 : std::max<size_t>(1, 4 * threads / query_tasks);
-  const auto cut = CutIntoSlabs(block_counts, slabs);
-  // found[slab][query]; only with several slabs
-  std::vector<std::vector<std::vector<Neighbour>>> found(cut.size());
-  for (auto& lists : found) lists.resize(cut.size() > 1 ? query_count : 0);
-
-  context.ParallelFor(query_tasks * cut.size(), 1, [&](size_t task, size_t) {
-    const size_t slab = task % cut.size();
-    const size_t first = task / cut.size() * kQueriesPerTask;
-    const size_t count = std::min(kQueriesPerTask, query_count - first);
+  std::vector<size_t> piece_counts;
+  for (const Part& part : moment->parts) piece_counts.push_back(PieceCount(*part.segment));
+  const auto find_best = [&](std::span<const Piece> pieces, size_t first, size_t count,
+                             const auto& emit) {
     ScanScratch& scratch = ThreadScratch();
     if (scratch.tops.size() < count) scratch.tops.resize(count);
     const std::span<TopK> tops = std::span(scratch.tops).first(count);
     for (TopK& top : tops) top.Reset(k, bits_, true);
-    int64_t last_id = -1;
-    for (const Piece& piece : cut[slab]) {
+    IdOrder order;
+    for (const Piece& piece : pieces) {
       const Part& part = moment->parts[piece.part];
-      const bool whole = part.segment->tables() != nullptr;
-      const int64_t first_id = part.segment->id(piece.begin * kBlockCodes);
-      for (TopK& top : tops) top.set_ascending(first_id > last_id);
-      const size_t end = whole ? part.segment->size() : piece.end * kBlockCodes;
-      last_id = std::max(last_id, part.segment->id(std::min(end, part.segment->size()) - 1));
-      ScanForBest({.segment = part.segment.get(),
-                   .tombstones = part.tombstones.get(),
-                   .version = moment->version,
-                   .filter = filter},
-                  piece.begin, piece.end, prepared, first, tops, scratch);
+      const bool ascending = order.Continues(*part.segment, piece);
+      for (TopK& top : tops) top.set_ascending(ascending);
+      ScanForBest(part.Visible(moment->version, filter), piece.begin, piece.end, prepared, first,
+                  tops, scratch);
     }
     static thread_local std::vector<Neighbour> best;
     for (size_t i = 0; i < count; ++i) {
       tops[i].Finish(best);
-      if (cut.size() > 1) {
-        found[slab][first + i] = best;
-      } else {
-        PadTo(best, std::span(result.neighbours)
-                        .subspan((first + i) * static_cast<size_t>(k), static_cast<size_t>(k)));
-      }
+      emit(i, best);
     }
-  });
-  if (cut.size() > 1) {
-    context.ParallelFor(query_count, 16, [&](size_t begin, size_t end) {
-      std::vector<Neighbour> all;
-      for (size_t query = begin; query < end; ++query) {
-        all.clear();
-        for (const auto& lists : found)
-          all.insert(all.end(), lists[query].begin(), lists[query].end());
-        MergeBest(all, std::span(result.neighbours)
-                           .subspan(query * static_cast<size_t>(k), static_cast<size_t>(k)));
-      }
-    });
-  }
+  };
+  SplitSearch(piece_counts, query_count, context, find_best, answers);
   return result;
 }
 
+void CodeIndex::RequireCount(int64_t k) {
+  if (k < 0)
+    throw Error(ErrorCode::kInvalidArgument, fmt::format("k = {}: expected a number from 0", k));
+}
+
 // With a filter that names few ids, those are looked up instead of scanning everything for them.
-bool CodeIndex::SearchListed(const Moment& moment, const BinaryCodes& queries, int64_t k,
-                             const IdFilter* filter, const RunContext& context,
-                             SearchResult& result) const {
+std::optional<CodeIndex::ListedCodes> CodeIndex::FindListed(const Moment& moment,
+                                                            const IdFilter* filter) const {
   const std::optional<std::span<const int64_t>> listed =
       filter != nullptr ? filter->ids() : std::nullopt;
-  if (!listed || listed->size() * kListedShare > static_cast<size_t>(moment.size)) return false;
-  BinaryCodes codes(bits_);
-  std::vector<int64_t> ids;
+  if (!listed || listed->size() * kListedShare > static_cast<size_t>(moment.size))
+    return std::nullopt;
+  ListedCodes found = {.codes = BinaryCodes(bits_), .ids = {}};
   std::vector<uint8_t> code(BytesPerCode(bits_));
   for (const int64_t id : *listed) {
     for (const Part& part : moment.parts) {
       const std::optional<size_t> slot = part.segment->FindSlot(id);
       if (!slot || part.tombstones->Removed(*slot, moment.version)) continue;
       part.segment->CopyCode(*slot, code.data());
-      codes.Append(code);
-      ids.push_back(id);
+      found.codes.Append(code);
+      found.ids.push_back(id);
     }
   }
-  context.ParallelFor(static_cast<size_t>(queries.size()), 1, [&](size_t query, size_t) {
-    std::vector<Neighbour> all;
-    for (size_t i = 0; i < ids.size(); ++i) {
-      all.push_back({.id = ids[i],
-                     .distance = HammingDistance(queries.code(static_cast<Index>(query)),
-                                                 codes.code(static_cast<Index>(i)))});
-    }
-    MergeBest(all, std::span(result.neighbours)
-                       .subspan(query * static_cast<size_t>(k), static_cast<size_t>(k)));
-  });
-  return true;
+  return found;
 }
 
 std::vector<std::vector<Neighbour>> CodeIndex::RangeSearch(const BinaryCodes& queries, int radius,
@@ -363,12 +295,8 @@ std::vector<std::vector<Neighbour>> CodeIndex::RangeSearch(const BinaryCodes& qu
   context.ParallelFor(found.size(), 1, [&](size_t task, size_t) {
     for (const Piece& piece : cut[task % cut.size()]) {
       const Part& part = moment->parts[piece.part];
-      ScanWithinRadius({.segment = part.segment.get(),
-                        .tombstones = part.tombstones.get(),
-                        .version = moment->version,
-                        .filter = filter},
-                       piece.begin, piece.end, prepared, task / cut.size(), radius, ThreadScratch(),
-                       found[task]);
+      ScanWithinRadius(part.Visible(moment->version, filter), piece.begin, piece.end, prepared,
+                       task / cut.size(), radius, ThreadScratch(), found[task]);
     }
   });
   std::vector<std::vector<Neighbour>> results(query_count);

@@ -4,15 +4,18 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "bitpool/base/run_context.h"
 #include "bitpool/codes/binary_codes.h"
 #include "bitpool/codes/top_k.h"
+#include "bitpool/codes/top_scores.h"
 #include "bitpool/index/background_check.h"
 #include "bitpool/index/code_segment.h"
 #include "bitpool/index/id_filter.h"
+#include "bitpool/index/segment_scan.h"
 #include "bitpool/index/tombstones.h"
 
 namespace bitpool {
@@ -31,15 +34,35 @@ struct IndexOptions {
   void Validate() const;
 };
 
-// The k nearest codes of each query.
-struct SearchResult {
+// The k best codes of each query.
+template <class Answer>
+struct BestOfEach {
   int64_t k = 0;
-  std::vector<Neighbour>
-      neighbours;  // k per query, by (distance, id), padded with id −1 and distance −1
+  std::vector<Answer> neighbours;  // k per query, in order, padded with an Answer() of id −1
 
-  std::span<const Neighbour> of(Index query) const {
+  std::span<const Answer> of(Index query) const {
     return std::span(neighbours).subspan(static_cast<size_t>(query * k), static_cast<size_t>(k));
   }
+};
+using SearchResult = BestOfEach<Neighbour>;            // by (distance, id)
+using RealSearchResult = BestOfEach<ScoredNeighbour>;  // by (falling score, id)
+
+// How a search with real queries treats segments that are kept in tables.
+enum class RealSearch {
+  kAuto,      // exact, but two-stage where tables are so large that it is several times as fast
+  kExact,     // all codes are scanned
+  kTwoStage,  // the codes nearest to the signs of the query are looked up, and scored
+};
+
+// Two stages give exact scores, but a code far from the signs may be missed: of the ten best of
+// 10 million clustered codes of 64 bits they found 97.2 % with 3 candidates per result, 99.8 % with
+// 10 and all with 20 (2026-11-15). The time grows with the candidates, and beyond the size of a
+// cluster the look-up becomes a scan.
+struct RealSearchOptions {
+  RealSearch how = RealSearch::kAuto;
+  int64_t candidates = 10;  // two-stage: scored codes per wanted result
+
+  void Validate() const;
 };
 
 // Two ids, first < second, and the distance of their codes.
@@ -85,6 +108,13 @@ class CodeIndex {
   SearchResult Search(const BinaryCodes& queries, int64_t k, const RunContext& context,
                       const IdFilter* filter = nullptr) const;
 
+  // The k codes with the highest score Σ hᵢbᵢ of each query, a column of weights h, where bᵢ is +1
+  // for a bit that is 1 and −1 for one that is 0 (see codes/asymmetric_scan.h). Segments in blocks
+  // are scanned, exactly. For segments in tables the options say how.
+  RealSearchResult SearchReal(const MatrixFRef& weights, int64_t k,
+                              const RealSearchOptions& options, const RunContext& context,
+                              const IdFilter* filter = nullptr) const;
+
   // All codes within a radius of each query, by (distance, id).
   std::vector<std::vector<Neighbour>> RangeSearch(const BinaryCodes& queries, int radius,
                                                   const RunContext& context,
@@ -114,6 +144,12 @@ class CodeIndex {
     std::shared_ptr<const CodeSegment> segment;
     std::shared_ptr<Tombstones> tombstones;
     size_t alive() const { return segment->size() - tombstones->count(); }
+    VisibleSegment Visible(uint64_t version, const IdFilter* filter) const {
+      return {.segment = segment.get(),
+              .tombstones = tombstones.get(),
+              .version = version,
+              .filter = filter};
+    }
   };
   // What the index holds at one moment.
   struct Moment {
@@ -134,8 +170,13 @@ class CodeIndex {
   void AppendSegment(Moment& moment, const std::shared_ptr<const CodeSegment>& segment) const;
   void DropMostlyRemoved(Moment& moment) const;
   void RequireQueries(const BinaryCodes& queries) const;
-  bool SearchListed(const Moment& moment, const BinaryCodes& queries, int64_t k,
-                    const IdFilter* filter, const RunContext& context, SearchResult& result) const;
+  static void RequireCount(int64_t k);
+  // The codes of the few ids a filter lists; nothing when there is no such filter.
+  struct ListedCodes {
+    BinaryCodes codes;
+    std::vector<int64_t> ids;
+  };
+  std::optional<ListedCodes> FindListed(const Moment& moment, const IdFilter* filter) const;
 
   int bits_;
   IndexKind kind_;

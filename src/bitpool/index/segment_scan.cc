@@ -6,12 +6,7 @@
 namespace bitpool {
 namespace {
 
-// Blocks scanned for all queries before the next: small enough to stay in the first-level cache.
 constexpr size_t kTileBytes = size_t{1} << 14;
-
-size_t TileBlocks(size_t bytes_per_code) {
-  return std::max<size_t>(1, kTileBytes / BlockBytes(bytes_per_code));
-}
 
 void LookUpBest(const VisibleSegment& visible, const ScanQueries& queries, size_t first_query,
                 std::span<TopK> tops, ScanScratch& scratch) {
@@ -36,6 +31,10 @@ void LookUpBest(const VisibleSegment& visible, const ScanQueries& queries, size_
 }
 
 }  // namespace
+
+size_t TileBlocks(size_t bytes_per_code) {
+  return std::max<size_t>(1, kTileBytes / BlockBytes(bytes_per_code));
+}
 
 size_t PieceCount(const CodeSegment& segment) {
   return segment.tables() != nullptr ? 1 : segment.block_count();

@@ -33,6 +33,9 @@ struct ScanScratch {
   MultiIndex::Scratch tables;
 };
 
+// Blocks scanned for all queries before the next: few enough to stay in the first-level cache.
+size_t TileBlocks(size_t bytes_per_code);
+
 // How many pieces a search may cut the segment into: its blocks. Tables are one piece.
 size_t PieceCount(const CodeSegment& segment);
 

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <vector>
+
+#include "bitpool/base/run_context.h"
+#include "bitpool/pipeline/hash_methods.h"
+
+namespace bitpool::bench {
+
+struct QuantisationBenchOptions {
+  std::string training;              // .bpf of local features to learn from
+  std::string database;              // .bpf of the Holidays pictures, whose names tell the answers
+  std::vector<int> bits = {32, 64};  // of a stored vector, multiples of 8
+  int seeds = 5;                     // runs, with consecutive seeds
+  double mu = 10;                    // of generalised max pooling
+  HashSettings sah = {};             // constants of SAH, where they are not its defaults
+
+  // Throws kInvalidArgument when a field has no meaning.
+  void Validate() const;
+};
+
+// Bits asked with real numbers beside product quantisation of the same size: mAP of Holidays by
+// SAH, Hamming and asymmetric, and by Faiss's product quantiser of 4 bits per part, without and
+// with a learned rotation (OPQ), on the vectors of generalised max pooling of the same pictures,
+// as they are and of unit length.
+nlohmann::json RunQuantisationBench(const QuantisationBenchOptions& options,
+                                    const RunContext& context);
+
+}  // namespace bitpool::bench
