@@ -7,7 +7,9 @@
 #include <nlohmann/json.hpp>
 
 #include "bitpool/dataset/ground_truth.h"
+#include "bitpool/dataset/vector_file.h"
 #include "bitpool/index/code_files.h"
+#include "bitpool/io/sample_formats.h"
 #include "session.h"
 #include "table.h"
 
@@ -15,7 +17,7 @@ namespace bitpool::app {
 namespace {
 
 struct EvalOptions {
-  std::string database_codes, queries_codes, truth, labels, query_labels;
+  std::string database_codes, queries_codes, queries_real, truth, labels, query_labels;
   int bits = 0;
   Protocol protocol = HashingProtocol();
   bool curve = false;
@@ -40,10 +42,11 @@ nlohmann::json Number(double value) {
   return std::isfinite(value) ? nlohmann::json(value) : nlohmann::json(nullptr);
 }
 
-nlohmann::json ToJson(const EvalOptions& options, const Evaluation& found, Index queries) {
+nlohmann::json ToJson(const EvalOptions& options, const Evaluation& found) {
   nlohmann::json result = {{"mAP", Number(found.mean_ap)},
                            {"protocol", options.protocol.Describe()},
-                           {"queries", queries},
+                           {"asymmetric", !options.queries_real.empty()},
+                           {"queries", found.ap.size()},
                            {"queries_without_relevant", found.queries_without_relevant},
                            {"at", nlohmann::json::array()},
                            {"curve", nlohmann::json::array()}};
@@ -61,8 +64,8 @@ nlohmann::json ToJson(const EvalOptions& options, const Evaluation& found, Index
   return result;
 }
 
-std::string Readable(const EvalOptions& options, const Evaluation& found, Index queries) {
-  std::string text = fmt::format("mAP {:.2f} %  ({} queries", 100 * found.mean_ap, queries);
+std::string Readable(const EvalOptions& options, const Evaluation& found) {
+  std::string text = fmt::format("mAP {:.2f} %  ({} queries", 100 * found.mean_ap, found.ap.size());
   if (found.queries_without_relevant > 0) {
     text += fmt::format(", {} of them without a right answer and left out",
                         found.queries_without_relevant);
@@ -86,19 +89,39 @@ std::string Readable(const EvalOptions& options, const Evaluation& found, Index 
   return text + FormatTable(rows);
 }
 
+Evaluation Ask(const EvalOptions& options, const BinaryCodes& database, const GroundTruth& truth,
+               const RunContext& context) {
+  Env& env = Env::Posix();
+  if (options.queries_real.empty()) {
+    const BinaryCodes queries = LoadCodes(env, options.queries_codes, database.bits());
+    return EvaluateCodes(database, queries, truth, options.protocol, context);
+  }
+  const VectorFile weights(OpenSamples(env, options.queries_real));
+  return NamingTheFile(options.queries_real, [&] {
+    MatrixF buffer;
+    return EvaluateAsymmetric(database, weights.Read(0, weights.size(), buffer), truth,
+                              options.protocol, context);
+  });
+}
+
 int Evaluate(const EvalOptions& options, const Session& session) {
   Env& env = Env::Posix();
   options.protocol.Validate();
+  if (options.queries_codes.empty() == options.queries_real.empty()) {
+    throw Error(ErrorCode::kInvalidArgument, "expected either --queries-codes or --asymmetric");
+  }
+  if (options.curve && !options.queries_real.empty()) {
+    throw Error(ErrorCode::kInvalidArgument,
+                "--curve: radii are those of Hamming distances, expected --queries-codes");
+  }
   const auto bits = options.bits == 0 ? std::nullopt : std::optional(options.bits);
   const BinaryCodes database = LoadCodes(env, options.database_codes, bits);
-  const BinaryCodes queries = LoadCodes(env, options.queries_codes, bits);
   const auto truth = LoadTruth(options, database.size());
-  const Evaluation found =
-      EvaluateCodes(database, queries, *truth, options.protocol, session.MakeContext());
+  const Evaluation found = Ask(options, database, *truth, session.MakeContext());
   if (session.json()) {
-    Session::Print(ToJson(options, found, queries.size()));
+    Session::Print(ToJson(options, found));
   } else {
-    Session::Print(Readable(options, found, queries.size()));
+    Session::Print(Readable(options, found));
   }
   return kExitFine;
 }
@@ -135,8 +158,9 @@ void AddEval(CLI::App& app, Session& session) {
   CLI::App* command = app.add_subcommand("eval", "Measure how well codes find right answers");
   command->add_option("--database-codes", options->database_codes, "Codes of the database")
       ->required();
-  command->add_option("--queries-codes", options->queries_codes, "Codes of the queries")
-      ->required();
+  command->add_option("--queries-codes", options->queries_codes, "Codes of the queries");
+  command->add_option("--asymmetric,--queries-real", options->queries_real,
+                      "Or their real numbers, a row per query, as encode --real writes them");
   command->add_option("--bits", options->bits, "Length of the codes, where it is no multiple of 8");
   command->add_option("--truth", options->truth,
                       "Right answers: a row of database numbers per query (.ivecs, .npy)");

@@ -14,7 +14,9 @@ namespace {
 std::string Readable(const Experiment& experiment, const std::vector<ShownMetric>& metrics) {
   std::string text = experiment.title + "\n";
   for (const ShownMetric& shown : metrics) {
-    ReportTable table = TableOf(experiment, shown.metric, shown.format, shown.higher_is_better);
+    ReportTable table = shown.metric == kMap ? MapTableOf(experiment, shown.format)
+                                             : TableOf(experiment, shown.metric, shown.format,
+                                                       shown.higher_is_better);
     table.caption = shown.caption;
     text += "\n" + TextTable(table);
   }

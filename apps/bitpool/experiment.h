@@ -15,13 +15,13 @@ namespace bitpool::app {
 
 // A metric as it is shown.
 struct ShownMetric {
-  const char* metric;
+  std::string_view metric;
   const char* format;
   bool higher_is_better;
   const char* caption;
 };
 
-constexpr ShownMetric kMapShown = {"mAP", "{:.2f}", true, "mAP, percent"};
+constexpr ShownMetric kMapShown = {kMap, "{:.2f}", true, "mAP, percent"};
 constexpr ShownMetric kSecondsShown = {"training_seconds", "{:.2f}", false, "Training, seconds"};
 
 // The page where one is wanted, and the tables or JSON.

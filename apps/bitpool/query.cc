@@ -16,6 +16,7 @@ namespace {
 struct QueryOptions {
   std::string picture, library = ".bitpool", html;
   int64_t k = 20;
+  bool hamming = false;
   IfExists if_exists = IfExists::kFail;
 };
 
@@ -43,7 +44,7 @@ nlohmann::json ToJson(const std::vector<QueryMatch>& matches) {
     rows.push_back({{"path", match.picture.path},
                     {"id", match.picture.id},
                     {"distance", match.distance},
-                    {"finer", match.finer},
+                    {"score", match.score},
                     {"width", match.picture.width},
                     {"height", match.picture.height},
                     {"size", match.picture.size}});
@@ -52,10 +53,10 @@ nlohmann::json ToJson(const std::vector<QueryMatch>& matches) {
 }
 
 std::string ToTable(const std::vector<QueryMatch>& matches) {
-  std::vector<std::vector<std::string>> rows = {{"rank", "distance", "finer", "picture"}};
+  std::vector<std::vector<std::string>> rows = {{"rank", "distance", "score", "picture"}};
   for (size_t i = 0; i < matches.size(); ++i) {
     rows.push_back({std::to_string(i + 1), std::to_string(matches[i].distance),
-                    fmt::format("{:.3f}", matches[i].finer), ShownName(matches[i].picture.path)});
+                    fmt::format("{:.3f}", matches[i].score), ShownName(matches[i].picture.path)});
   }
   return FormatTable(rows);
 }
@@ -68,7 +69,9 @@ int Query(const QueryOptions& options, const Session& session) {
   const PictureCoder coder = OpenMatchingCoder(library);
   const std::vector<std::byte> bytes = ReadPictureBytes(options.picture, MaxPictureBytes());
   const PictureCode code = EncodeNamed(coder, options.picture, bytes);
-  const std::vector<QueryMatch> matches = QueryLibrary(library, code, options.k, context);
+  const std::vector<QueryMatch> matches =
+      QueryLibrary(library, code, options.k,
+                   options.hamming ? QueryOrder::kHamming : QueryOrder::kScore, context);
   if (!options.html.empty()) {
     const std::string page =
         QueryPage(library, {.name = options.picture, .thumbnail = MakeThumbnail(bytes)}, matches);
@@ -93,11 +96,13 @@ void AddQuery(CLI::App& app, Session& session) {
   command->add_option("-k", options->k, "Find the K nearest")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
+  command->add_flag("--hamming", options->hamming,
+                    "Order by the bits that differ, then by the score");
   command->add_option("--html", options->html, "Write a page with the pictures");
   AddForce(command, options->if_exists);
   command->footer(
-      "Results are ordered by distance (bits that differ), then by the finer score, smaller is "
-      "nearer.\n\nExample:\n  bitpool query cat.jpg --library ~/Pictures/.bitpool --html "
+      "Results are ordered by the score, larger is nearer: every bit counts by how sure the query "
+      "is of it.\n\nExample:\n  bitpool query cat.jpg --library ~/Pictures/.bitpool --html "
       "cats.html");
   command->callback([options, &session] {
     session.action = [options, &session] { return Query(*options, session); };

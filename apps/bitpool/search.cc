@@ -14,7 +14,7 @@ namespace bitpool::app {
 namespace {
 
 struct SearchOptions {
-  std::string codes, index_file, queries, out, kind = "auto";
+  std::string codes, index_file, queries, queries_real, out, kind = "auto", how = "auto";
   int bits = 0;
   int64_t k = 0;
   int radius = -1;
@@ -104,7 +104,101 @@ void PrintTable(const std::vector<std::vector<Neighbour>>& answers) {
   Session::Print(FormatTable(rows));
 }
 
+RealSearchOptions How(const SearchOptions& options) {
+  if (options.how == "exact") return {.how = RealSearch::kExact};
+  return {.how = options.how == "two-stage" ? RealSearch::kTwoStage : RealSearch::kAuto};
+}
+
+// Weights, a column per query.
+MatrixF LoadWeights(const std::string& path, int bits) {
+  const SampleFile file = OpenSamples(Env::Posix(), path);
+  const bool real =
+      file.dtype() == DType::kF2 || file.dtype() == DType::kF4 || file.dtype() == DType::kF8;
+  if (!real || file.sample_shape().size() != 1) {
+    throw Error(
+        ErrorCode::kInvalidArgument,
+        fmt::format("{}: expected real weights, an array of floats with a row per query", path));
+  }
+  if (file.dimension() != static_cast<uint64_t>(bits)) {
+    throw Error(ErrorCode::kInvalidArgument,
+                fmt::format("{}: rows of {} weights, but the codes have {} bits", path,
+                            file.dimension(), bits));
+  }
+  MatrixF weights(bits, static_cast<Index>(file.count()));
+  file.Read<float>(0, file.count(), std::span(weights.data(), static_cast<size_t>(weights.size())));
+  return weights;
+}
+
+// OUT.ids.npy, OUT.scores.npy and OUT.distances.npy, a row of k per query.
+void WriteRealArrays(const SearchOptions& options, const RealSearchResult& result) {
+  const auto write = [&]<class T>(const char* name, T ScoredNeighbour::*field) {
+    std::vector<T> values;
+    for (const ScoredNeighbour& neighbour : result.neighbours) values.push_back(neighbour.*field);
+    auto writer = CreateSamples(Env::Posix(), options.out + name, DTypeOf<T>(),
+                                {static_cast<uint64_t>(result.k)}, options.if_exists);
+    writer->template Append<T>(std::span<const T>(values));
+    return writer;
+  };
+  const auto ids = write(".ids.npy", &ScoredNeighbour::id);
+  const auto scores = write(".scores.npy", &ScoredNeighbour::score);
+  const auto distances = write(".distances.npy", &ScoredNeighbour::distance);
+  ids->Commit();
+  scores->Commit();
+  distances->Commit();
+}
+
+void PrintRealJson(const RealSearchResult& result, Index queries) {
+  nlohmann::json rows = nlohmann::json::array();
+  for (Index query = 0; query < queries; ++query) {
+    nlohmann::json row = nlohmann::json::array();
+    for (const ScoredNeighbour& found : result.of(query)) {
+      if (found.id < 0) break;
+      row.push_back({{"id", found.id}, {"score", found.score}, {"distance", found.distance}});
+    }
+    rows.push_back(std::move(row));
+  }
+  Session::Print(rows);
+}
+
+void PrintRealTable(const RealSearchResult& result, Index queries) {
+  std::vector<std::vector<std::string>> rows = {{"query", "rank", "id", "score", "distance"}};
+  for (Index query = 0; query < queries; ++query) {
+    size_t rank = 0;
+    for (const ScoredNeighbour& found : result.of(query)) {
+      if (found.id < 0) break;
+      rows.push_back({std::to_string(query), std::to_string(++rank), std::to_string(found.id),
+                      fmt::format("{:.6g}", found.score), std::to_string(found.distance)});
+    }
+  }
+  Session::Print(FormatTable(rows));
+}
+
+int SearchReal(const SearchOptions& options, const Session& session, const CodeIndex& index,
+               const RunContext& context) {
+  const MatrixF weights = LoadWeights(options.queries_real, index.bits());
+  const RealSearchResult result = NamingTheFile(options.queries_real, [&] {
+    return index.SearchReal(weights, options.k, How(options), context);
+  });
+  if (!options.out.empty()) {
+    WriteRealArrays(options, result);
+    session.Say(fmt::format("{0}.ids.npy, {0}.scores.npy and {0}.distances.npy: {1} queries",
+                            options.out, weights.cols()));
+  } else if (session.json()) {
+    PrintRealJson(result, weights.cols());
+  } else {
+    PrintRealTable(result, weights.cols());
+  }
+  return kExitFine;
+}
+
 int Search(const SearchOptions& options, const Session& session) {
+  if (options.queries.empty() == options.queries_real.empty()) {
+    throw Error(ErrorCode::kInvalidArgument, "expected either --queries or --queries-real");
+  }
+  if (!options.queries_real.empty() && options.radius >= 0) {
+    throw Error(ErrorCode::kInvalidArgument,
+                "--queries-real finds the K best: expected -k K, not --radius");
+  }
   if ((options.k > 0) == (options.radius >= 0)) {
     throw Error(ErrorCode::kInvalidArgument,
                 "expected either -k K with K from 1, or --radius R with R from 0");
@@ -114,6 +208,7 @@ int Search(const SearchOptions& options, const Session& session) {
   }
   const RunContext context = session.MakeContext();
   const std::unique_ptr<CodeIndex> index = LoadIndex(options, context);
+  if (!options.queries_real.empty()) return SearchReal(options, session, *index, context);
   const BinaryCodes queries = LoadCodes(Env::Posix(), options.queries, index->bits());
   const auto answers = Answers(options, *index, queries, context);
   if (!options.out.empty()) {
@@ -150,18 +245,29 @@ void AddSearch(CLI::App& app, Session& session) {
                       "Codes to search: .npy of bytes with a row per code, .bpv or .hex");
   command->add_option("--index-file", options->index_file,
                       "Codes to search: an index made by index-codes");
-  command->add_option("--queries", options->queries, "Codes to ask for")->required();
+  command->add_option("--queries", options->queries, "Codes to ask for");
+  command->add_option("--queries-real", options->queries_real,
+                      "Or real values to ask for, as encode --real writes them: codes are ranked "
+                      "by the sum of the values, each with the sign of its bit");
+  command
+      ->add_option("--how", options->how,
+                   "Real values, codes in tables: exact scans all, two-stage looks up those near "
+                   "the signs, auto chooses by size")
+      ->check(CLI::IsMember({"auto", "exact", "two-stage"}))
+      ->capture_default_str();
   command->add_option("--bits", options->bits,
                       "Length of the codes, when it is not that of their bytes");
   command->add_option("-k", options->k, "Find the K nearest");
   command->add_option("--radius", options->radius, "Find all within this distance");
   command->add_option("-o,--out", options->out,
-                      "Write OUT.ids.npy and OUT.distances.npy, padded with -1");
+                      "Write OUT.ids.npy and OUT.distances.npy, padded with -1; with "
+                      "--queries-real also OUT.scores.npy");
   AddKind(command, *options);
   AddForce(command, options->if_exists);
   command->footer(
       "Ids are the numbers of the rows, from 0. Results are ordered by distance, then id.\n\n"
-      "Example:\n  bitpool search --codes db.npy --queries q.npy -k 10 -o nearest");
+      "Example:\n  bitpool search --codes db.npy --queries q.npy -k 10 -o nearest\n"
+      "  bitpool search --codes db.npy --queries-real h.npy -k 10 -o nearest");
   command->callback([options, &session] {
     session.action = [options, &session] { return Search(*options, session); };
   });

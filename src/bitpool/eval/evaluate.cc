@@ -187,6 +187,31 @@ class ScannedCodes {
   AlignedBytes blocks_;
 };
 
+// −h·b of any code, looked up byte by byte: the same sum in the same order for equal codes, so that
+// they tie.
+class WeighedBits {
+ public:
+  explicit WeighedBits(const VectorF& weights)
+      : sums_(BytesPerCode(static_cast<int>(weights.size()))) {
+    for (Index bit = 0; bit < weights.size(); ++bit) {
+      std::array<double, 256>& sums = sums_[static_cast<size_t>(bit / 8)];
+      for (size_t byte = 0; byte < sums.size(); ++byte) {
+        const bool set = (byte >> (bit % 8) & 1) != 0;
+        sums[byte] -= set ? weights[bit] : -weights[bit];
+      }
+    }
+  }
+
+  float Distance(std::span<const uint8_t> code) const {
+    double sum = 0;
+    for (size_t i = 0; i < code.size(); ++i) sum += sums_[i][code[i]];
+    return static_cast<float>(sum);
+  }
+
+ private:
+  std::vector<std::array<double, 256>> sums_;
+};
+
 void RequireEqual(Index got, Index expected, std::string_view what, std::string_view whose) {
   if (got == expected) return;
   throw Error(ErrorCode::kInvalidArgument,
@@ -225,6 +250,24 @@ Evaluation EvaluateCodes(const BinaryCodes& database, const BinaryCodes& queries
       }
     }
   });
+}
+
+Evaluation EvaluateAsymmetric(const BinaryCodes& database, const MatrixFRef& weights,
+                              const GroundTruth& truth, const Protocol& protocol,
+                              const RunContext& context) {
+  RequireEqual(weights.rows(), database.bits(), "weights of each query",
+               "the database's codes have bits:");
+  RequireEqual(database.size(), truth.database_size(), "codes of the database",
+               "the ground truth judges");
+  RequireEqual(weights.cols(), truth.query_count(), "weighed queries",
+               "the ground truth has queries:");
+  const auto distances = [&](Index query, std::span<float> out) {
+    const WeighedBits weighed(weights.col(query));
+    for (size_t i = 0; i < out.size(); ++i) {
+      out[i] = weighed.Distance(database.code(static_cast<Index>(i)));
+    }
+  };
+  return EvaluateDistances(distances, truth, protocol, context);
 }
 
 Evaluation EvaluateDistances(const DistanceFunction& distances, const GroundTruth& truth,

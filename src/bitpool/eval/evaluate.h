@@ -37,6 +37,14 @@ Evaluation EvaluateCodes(const BinaryCodes& database, const BinaryCodes& queries
                          const GroundTruth& truth, const Protocol& protocol,
                          const RunContext& context);
 
+// Ranks all codes of the database by h·b, where h, a column of `weights` for each query, weighs the
+// bits (HashEncoder::Project gives it) and b in {−1, 1} is the stored code; the largest is best,
+// and equal codes are ties. Throws kInvalidArgument, with both numbers, when lengths or sizes do
+// not agree, and for weights that are not numbers.
+Evaluation EvaluateAsymmetric(const BinaryCodes& database, const MatrixFRef& weights,
+                              const GroundTruth& truth, const Protocol& protocol,
+                              const RunContext& context);
+
 // Writes the distance of every item of the database to a query; the nearest is best. Called from
 // many threads at once.
 using DistanceFunction = std::function<void(Index query, std::span<float> distances)>;

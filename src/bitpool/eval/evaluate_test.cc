@@ -199,6 +199,62 @@ TEST(EvaluateDistances, AgreesWithCodes) {
   }
 }
 
+// −h·b with plain loops.
+DistanceFunction PlainAsymmetric(const BinaryCodes& database, const MatrixF& weights) {
+  return [&](Index query, std::span<float> out) {
+    for (Index i = 0; i < database.size(); ++i) {
+      double sum = 0;
+      for (Index bit = 0; bit < weights.rows(); ++bit) {
+        const bool set = (database.code(i)[static_cast<size_t>(bit / 8)] >> (bit % 8) & 1) != 0;
+        sum += set ? weights(bit, query) : -weights(bit, query);
+      }
+      out[static_cast<size_t>(i)] = static_cast<float>(-sum);
+    }
+  };
+}
+
+TEST(EvaluateAsymmetric, AgreesWithAPlainLoop) {
+  Random random(5);
+  for (const int bits : {1, 7, 8, 19, 64}) {
+    const BinaryCodes database = RandomCodes(random, bits, 300);
+    // Weights of few digits: sums are exact in any order.
+    const MatrixF weights = (random.NormalMatrix(bits, 25) * 8).array().round() / 8;
+    const ListedTruth truth = RandomTruth(random, 25, 300);
+    Protocol protocol = HolidaysProtocol();
+    protocol.at = {5};
+    ExpectSame(
+        EvaluateAsymmetric(database, weights, truth, protocol, RunContext({.threads = 2})),
+        EvaluateDistances(PlainAsymmetric(database, weights), truth, protocol, RunContext()));
+  }
+}
+
+TEST(EvaluateAsymmetric, IsHammingWhereAllBitsWeighTheSame) {
+  Random random(6);
+  const BinaryCodes database = RandomCodes(random, 12, 300);
+  const MatrixF signs = random.NormalMatrix(12, 20).cwiseSign();
+  const ListedTruth truth = RandomTruth(random, 20, 300);
+  Evaluation expected = EvaluateCodes(database, BinaryCodes::FromSigns(signs), truth,
+                                      HashingProtocol(), RunContext());
+  expected.curve.clear();
+  ExpectSame(EvaluateAsymmetric(database, 0.7F * signs, truth, HashingProtocol(), RunContext()),
+             expected);
+}
+
+TEST(EvaluateAsymmetric, RefusesWhatDoesNotFit) {
+  Random random(7);
+  const BinaryCodes database = RandomCodes(random, 12, 5);
+  ListedTruth truth(5);
+  truth.AddQuery({1});
+  const auto refusal = [&](const MatrixF& weights) {
+    return RefusalOf(
+        [&] { EvaluateAsymmetric(database, weights, truth, HashingProtocol(), RunContext()); });
+  };
+  EXPECT_THAT(refusal(MatrixF::Ones(11, 1)), AllOf(HasSubstr("11"), HasSubstr("12")));
+  EXPECT_THAT(refusal(MatrixF::Ones(12, 2)), HasSubstr("weighed queries: 2"));
+  EXPECT_THAT(refusal(MatrixF::Constant(12, 1, std::numeric_limits<float>::quiet_NaN())),
+              HasSubstr("query 0"));
+}
+
 TEST(EvaluateDistances, NamesTheQueryWithABadDistance) {
   ListedTruth truth(5);
   for (Index query = 0; query < 40; ++query) truth.AddQuery({1});

@@ -190,6 +190,33 @@ ReportTable TableOf(const Experiment& experiment, std::string_view metric,
   return table;
 }
 
+ReportTable MapTableOf(const Experiment& experiment, std::string_view number_format) {
+  ReportTable table = TableOf(experiment, kMap, number_format, true);
+  const ReportTable asymmetric = TableOf(experiment, kAsymmetricMap, number_format, true);
+  if (asymmetric.header != table.header) return table;
+  std::vector<std::vector<ReportCell>> rows;
+  for (std::vector<ReportCell>& row : table.rows) {
+    const std::string method = row.front().text;
+    rows.push_back(std::move(row));
+    const auto same = std::ranges::find_if(
+        asymmetric.rows, [&](const auto& other) { return other.front().text == method; });
+    if (same == asymmetric.rows.end()) continue;
+    rows.push_back(*same);
+    rows.back().front().text += ", asymmetric";
+  }
+  table.rows = std::move(rows);
+  return table;
+}
+
+void AddMapTable(const Experiment& experiment, std::string_view caption, Report& report) {
+  ReportTable table = MapTableOf(experiment, "{:.2f}");
+  table.caption = caption;
+  report.AddTable(table);
+  report.AddParagraph(
+      "Asymmetric: the database is the same codes, but the queries are real numbers that weigh "
+      "their bits. That helps every method.");
+}
+
 LineChart ChartOf(const Experiment& experiment, std::string_view metric, std::string_view title,
                   std::string_view y_label, const std::vector<std::string>& emphasised_methods) {
   const Grid grid = GridOf(experiment, metric);

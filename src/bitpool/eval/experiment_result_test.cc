@@ -127,6 +127,25 @@ TEST(TableOf, NothingMeasuredAndMeasuredTwice) {
   EXPECT_NO_THROW(TableOf(twice, "seconds", "{:.2f}", true));
 }
 
+TEST(MapTableOf, HasALineForBothWaysOfAsking) {
+  Experiment experiment = Sample();
+  EXPECT_EQ(TextTable(MapTableOf(experiment, "{:.2f}")),
+            TextTable(TableOf(experiment, "mAP", "{:.2f}", true)));
+  for (const int bits : {8, 16}) {
+    experiment.results.push_back(SummariseRuns("RBA", bits, kAsymmetricMap, {0.5}));
+    experiment.results.push_back(SummariseRuns("ITQ", bits, kAsymmetricMap, {0.6}));
+  }
+  const ReportTable table = MapTableOf(experiment, "{:.2f}");
+  ASSERT_EQ(table.rows.size(), 5U);
+  EXPECT_EQ(table.rows[0][0].text, "RBA");
+  EXPECT_EQ(table.rows[1][0].text, "RBA, asymmetric");
+  EXPECT_EQ(table.rows[1][1].text, "0.50");
+  EXPECT_FALSE(table.rows[1][1].emphasised);
+  EXPECT_EQ(table.rows[3][0].text, "ITQ, asymmetric");
+  EXPECT_TRUE(table.rows[3][1].emphasised);
+  EXPECT_TRUE(table.rows[0][1].emphasised);
+}
+
 TEST(ChartOf, ALinePerMethod) {
   const LineChart chart = ChartOf(Sample(), "mAP", "Title", "mAP", {"RBA"});
   EXPECT_EQ(chart.title, "Title");

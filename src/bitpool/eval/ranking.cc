@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cmath>
 #include <limits>
 #include <utility>
@@ -26,11 +27,34 @@ void AppendPure(bool relevant, std::vector<TieGroup>& groups) {
   groups.back().relevant += relevant ? 1 : 0;
 }
 
-// The items that are not ignored, nearest first, in the order of the input where equal.
 struct RankedItem {
-  float distance;
+  uint32_t distance;  // as a number of the same order
   bool relevant;
 };
+
+// Whole numbers in the order of the floating-point ones; those that are equal, as 0 and −0, stay
+// so.
+uint32_t OrderedBits(float value) {
+  const auto bits = std::bit_cast<uint32_t>(value + 0.0F);
+  return (bits & 0x8000'0000U) != 0 ? ~bits : bits | 0x8000'0000U;
+}
+
+// By distance, in the order of the input where equal. Eleven bits at a time: several times faster
+// than comparing, and every query of an evaluation sorts its whole database.
+void SortByDistance(std::vector<RankedItem>& items) {
+  constexpr int kDigitBits = 11;
+  constexpr uint32_t kDigits = 1U << kDigitBits;
+  std::vector<RankedItem> sorted(items.size());
+  for (int shift = 0; shift < 32; shift += kDigitBits) {
+    std::array<size_t, kDigits + 1> begin = {};
+    for (const RankedItem& item : items) ++begin[(item.distance >> shift) % kDigits + 1];
+    for (size_t digit = 1; digit < kDigits; ++digit) begin[digit] += begin[digit - 1];
+    for (const RankedItem& item : items) sorted[begin[(item.distance >> shift) % kDigits]++] = item;
+    items.swap(sorted);
+  }
+}
+
+// The items that are not ignored, nearest first, in the order of the input where equal.
 
 std::vector<RankedItem> SortItems(std::span<const float> distances,
                                   std::span<const Judgement> judgements) {
@@ -42,11 +66,10 @@ std::vector<RankedItem> SortItems(std::span<const float> distances,
       throw Error(ErrorCode::kInvalidArgument,
                   fmt::format("item {}: its distance is not a number", i));
     }
-    items.push_back({.distance = distances[i], .relevant = judgements[i] == Judgement::kRelevant});
+    items.push_back(
+        {.distance = OrderedBits(distances[i]), .relevant = judgements[i] == Judgement::kRelevant});
   }
-  std::stable_sort(items.begin(), items.end(), [](const RankedItem& a, const RankedItem& b) {
-    return a.distance < b.distance;
-  });
+  SortByDistance(items);
   return items;
 }
 

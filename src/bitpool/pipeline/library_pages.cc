@@ -197,14 +197,14 @@ std::string QueryPage(const Library& library, const AskedPicture& asked,
   for (const QueryMatch& match : matches) {
     Card card = CardOf(library, match.picture);
     card.about.insert(card.about.begin(),
-                      fmt::format("distance {}, finer {:.3f}", match.distance, match.finer));
+                      fmt::format("distance {}, score {:.3f}", match.distance, match.score));
     cards.push_back(std::move(card));
   }
   if (!cards.empty()) body += GridHtml(cards);
   return Page(
       "Pictures like " + ShownName(asked.name),
-      fmt::format("{} of {}, by the bits of {}-bit codes that differ; finer tells equal "
-                  "distances apart.",
+      fmt::format("{} of {}. The distance counts the bits of {}-bit codes that differ; the score "
+                  "weighs each by how sure the query is of it.",
                   matches.size(),
                   Counted(static_cast<size_t>(library.index().size()), "picture", "pictures"),
                   library.index().bits()),

@@ -60,7 +60,8 @@ TEST(QueryPage, ShowsThePicturesInside) {
   PictureFolder pictures;
   Fill(pictures);
   const Library library = pictures.Open();
-  const auto matches = QueryLibrary(library, FakeEncode(ToBytes(FakePicture(1))), 3, RunContext());
+  const auto matches = QueryLibrary(library, FakeEncode(ToBytes(FakePicture(1))), 3,
+                                    QueryOrder::kScore, RunContext());
   ASSERT_EQ(matches.size(), 3U);
   const std::string html =
       QueryPage(library, {.name = kHostile, .thumbnail = ToBytes("ab")}, matches);
@@ -79,9 +80,9 @@ TEST(QueryPage, ShowsThePicturesInside) {
   EXPECT_THAT(links[1].attributes.at("href"), HasSubstr("/b%20c%25.jpg"));
   const auto about = Select(page, "p", "about");
   ASSERT_EQ(about.size(), 6U);
-  EXPECT_EQ(about[0].text, "distance 0, finer 0.000");
+  EXPECT_EQ(about[0].text, "distance 0, score 260.000");
   EXPECT_EQ(about[1].text, "40 × 30, 23 B");
-  EXPECT_EQ(about[2].text, "distance 1, finer 0.250");
+  EXPECT_EQ(about[2].text, "distance 1, score 259.500");
   EXPECT_THAT(Select(page, "p", "subtitle")[0].text, HasSubstr("3 of 4 pictures"));
 }
 

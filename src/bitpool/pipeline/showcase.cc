@@ -4,13 +4,11 @@
 
 #include <algorithm>
 #include <functional>
-#include <numeric>
 #include <utility>
 
 #include "bitpool/base/error.h"
 #include "bitpool/base/stopwatch.h"
 #include "bitpool/eval/data_uri.h"
-#include "bitpool/eval/evaluate.h"
 #include "bitpool/eval/report.h"
 #include "bitpool/hash/feature_encoder.h"
 #include "bitpool/hash/image_record.h"
@@ -18,6 +16,7 @@
 #include "bitpool/hash/sash.h"
 #include "bitpool/image/thumbnail.h"
 #include "bitpool/index/code_index.h"
+#include "bitpool/pipeline/code_evaluation.h"
 #include "bitpool/pipeline/hash_methods.h"
 #include "bitpool/pipeline/machine.h"
 #include "bitpool/pipeline/set_pictures.h"
@@ -77,8 +76,11 @@ DescribedPictures Describe(const DenseSift& sift, const PictureSet& pictures, In
   return described;
 }
 
-struct Codes {
-  BinaryCodes database{1}, queries{1};
+// A method at work: its model, the codes of the database, and the queries' vectors.
+struct Trial {
+  HashModel model;
+  BinaryCodes database{1};
+  MatrixF queries;
 };
 
 class Showcase {
@@ -94,69 +96,69 @@ class Showcase {
   const DescribedPictures& database() const { return database_; }
   const DescribedPictures& queries() const { return queries_; }
 
-  // One method: `train` gives the model, and the vectors of both parts are made as it says.
-  Codes Measure(const std::string& name, const std::function<Codes(double& training)>& run,
+  // One method, which `run` trains and lets encode.
+  Trial Measure(const std::string& name, const std::function<Trial(double& training)>& run,
                 Experiment& experiment) const {
     double training = 0;
-    Codes codes = run(training);
+    Trial trial = run(training);
     const Stopwatch watch;
-    Search(codes);
+    Search(trial);
     const double search = watch.seconds();
     Protocol protocol = HashingProtocol();
     protocol.at = {kNearest};
-    const Evaluation found =
-        EvaluateCodes(codes.database, codes.queries, truth_, protocol, context_.WithoutProgress());
+    const CodeEvaluation found = EvaluateBothWays(trial.model, trial.database, trial.queries,
+                                                  truth_, protocol, context_.WithoutProgress());
     const auto add = [&](const char* metric, double figure) {
       experiment.results.push_back(SummariseRuns(name, options_.bits, metric, {figure}));
     };
-    add("mAP", 100 * found.mean_ap);
-    add("precision_at_100", 100 * found.precision_at.at(0));
+    add(kMap, 100 * found.hamming.mean_ap);
+    add(kAsymmetricMap, 100 * found.asymmetric.mean_ap);
+    add("precision_at_100", 100 * found.hamming.precision_at.at(0));
+    add("asymmetric_precision_at_100", 100 * found.asymmetric.precision_at.at(0));
     add("training_seconds", training);
     add("search_seconds", search);
-    return codes;
+    return trial;
   }
 
-  Codes OnMeans(double& training) const {
+  Trial OnMeans(double& training) const {
     const Stopwatch watch;
-    const HashModel model =
-        TrainHash(Settings("itq"), MatrixColumns(database_.means), context_).model;
+    HashModel model = TrainHash(Settings("itq"), MatrixColumns(database_.means), context_).model;
     training = watch.seconds();
-    return Encode(*model.encoder, database_.means, queries_.means);
+    return Encode(std::move(model), database_.means, queries_.means);
   }
 
-  Codes OnPooled(const std::string& method, double& training) const {
+  Trial OnPooled(const std::string& method, double& training) const {
     const Stopwatch watch;
     const PoolingSystem pooling = Gmp(options_.mu);
     const MatrixF vectors = PoolRecords(database_.records, pooling, context_);
-    const HashModel model = TrainHash(Settings(method), MatrixColumns(vectors), context_).model;
+    HashModel model = TrainHash(Settings(method), MatrixColumns(vectors), context_).model;
     training = watch.seconds();
-    return Encode(*model.encoder, vectors, PoolRecords(queries_.records, pooling, context_));
+    return Encode(std::move(model), vectors, PoolRecords(queries_.records, pooling, context_));
   }
 
-  Codes Sah(double& training) const {
+  Trial Sah(double& training) const {
     const Stopwatch watch;
     HashSettings settings = Settings("sah");
     settings.mu = options_.mu;
-    const HashModel model = TrainSah(SahOptionsFrom(settings), database_.records, context_).model;
+    HashModel model = TrainSah(SahOptionsFrom(settings), database_.records, context_).model;
     training = watch.seconds();
-    return EncodePooled(model, PoolingOf(model));
+    return EncodePooled(std::move(model));
   }
 
-  Codes Sash(double& training) const {
+  Trial Sash(double& training) const {
     const Stopwatch watch;
-    const HashModel model =
+    HashModel model =
         TrainSash(SashOptionsFrom(Settings("sash")), database_.records, database_.labels, context_)
             .model;
     training = watch.seconds();
-    return EncodePooled(model, PoolingOf(model));
+    return EncodePooled(std::move(model));
   }
 
-  SearchResult Search(const Codes& codes) const {
-    CodeIndex index({.bits = options_.bits});
-    std::vector<int64_t> ids(static_cast<size_t>(codes.database.size()));
-    std::iota(ids.begin(), ids.end(), int64_t{0});
-    index.Add(codes.database, ids);
-    return index.Search(codes.queries, kNearest, context_.WithoutProgress());
+  RealSearchResult Search(const Trial& trial) const {
+    const RunContext quiet = context_.WithoutProgress();
+    const auto index = MakeIndex(trial.database, IndexKind::kAuto, quiet);
+    return index->SearchReal(trial.model.encoder->Project(trial.queries), kNearest,
+                             {.how = RealSearch::kExact}, quiet);
   }
 
  private:
@@ -171,15 +173,16 @@ class Showcase {
     return {Coupling::None(database_.records.dimension()), {.mu = mu}};
   }
 
-  Codes Encode(const HashEncoder& encoder, const MatrixF& database, const MatrixF& queries) const {
-    const RunContext quiet = context_.WithoutProgress();
-    return {.database = EncodeAll(encoder, MatrixColumns(database), quiet),
-            .queries = EncodeAll(encoder, MatrixColumns(queries), quiet)};
+  Trial Encode(HashModel model, const MatrixF& database, MatrixF queries) const {
+    BinaryCodes codes =
+        EncodeAll(*model.encoder, MatrixColumns(database), context_.WithoutProgress());
+    return {.model = std::move(model), .database = std::move(codes), .queries = std::move(queries)};
   }
 
-  Codes EncodePooled(const HashModel& model, const PoolingSystem& pooling) const {
+  Trial EncodePooled(HashModel model) const {
+    const PoolingSystem pooling = PoolingOf(model);
     const MatrixF database = PoolRecords(database_.records, pooling, context_);
-    return Encode(*model.encoder, database, PoolRecords(queries_.records, pooling, context_));
+    return Encode(std::move(model), database, PoolRecords(queries_.records, pooling, context_));
   }
 
   const ShowcaseOptions& options_;
@@ -190,14 +193,14 @@ class Showcase {
 
 // Queries spread evenly over all, as pictures of the set.
 std::vector<ShownQuery> Show(const ShowcaseOptions& options, const Showcase& showcase,
-                             const Codes& codes) {
-  const SearchResult found = showcase.Search(codes);
-  const Index queries = codes.queries.size();
+                             const Trial& trial) {
+  const RealSearchResult found = showcase.Search(trial);
+  const Index queries = trial.queries.cols();
   std::vector<ShownQuery> shown;
   for (Index i = 0; i < std::min(options.shown, queries); ++i) {
     const Index query = i * queries / options.shown;
     ShownQuery one{.query = showcase.queries().kept[static_cast<size_t>(query)], .results = {}};
-    for (Neighbour result : found.of(query).first(static_cast<size_t>(options.results))) {
+    for (ScoredNeighbour result : found.of(query).first(static_cast<size_t>(options.results))) {
       if (result.id < 0) break;
       result.id = showcase.database().kept[static_cast<size_t>(result.id)];
       one.results.push_back(result);
@@ -250,14 +253,14 @@ ShowcaseResult RunShowcase(const ShowcaseOptions& options, const std::string& se
       {"queries", showcase.queries().records.size()},
       {"extraction_seconds", showcase.database().seconds + showcase.queries().seconds}};
   experiment.machine = DescribeMachine(FactsOfThisMachine(context));
-  const auto measure = [&](const char* name, const std::function<Codes(double&)>& run) {
+  const auto measure = [&](const char* name, const std::function<Trial(double&)>& run) {
     context.ThrowIfStopped();
     return showcase.Measure(name, run, experiment);
   };
   measure("ITQ on mean", [&](double& t) { return showcase.OnMeans(t); });
   measure("ITQ on GMP", [&](double& t) { return showcase.OnPooled("itq", t); });
   measure("RBA on GMP", [&](double& t) { return showcase.OnPooled("rba", t); });
-  const Codes sah = measure("SAH", [&](double& t) { return showcase.Sah(t); });
+  const Trial sah = measure("SAH", [&](double& t) { return showcase.Sah(t); });
   measure("SASH, with labels", [&](double& t) { return showcase.Sash(t); });
   result.shown = Show(options, showcase, sah);
   return result;
@@ -275,8 +278,10 @@ ReportTable ShowcaseTable(const Experiment& experiment) {
       table.rows[row].push_back(column.rows[row].at(1));
     }
   };
-  add("mAP", "{:.2f}", true, "mAP, %");
+  add(kMap, "{:.2f}", true, "mAP, %");
+  add(kAsymmetricMap, "{:.2f}", true, "asymmetric mAP, %");
   add("precision_at_100", "{:.2f}", true, "precision at 100, %");
+  add("asymmetric_precision_at_100", "{:.2f}", true, "asymmetric, %");
   add("training_seconds", "{:.1f}", false, "training, s");
   add("search_seconds", "{:.2f}", false, "search, s");
   return table;
@@ -290,17 +295,18 @@ std::string ShowcaseReport(const ShowcaseResult& result, const PublicPictures& p
   report.AddSection("Accuracy and time");
   report.AddTable(ShowcaseTable(experiment));
   report.AddParagraph(
-      "Right is a picture of the same class. Training counts the pooling it needs; the search "
-      "indexes the database and finds the 100 nearest of all queries.");
+      "Right is a picture of the same class. Asymmetric: the queries are real numbers that weigh "
+      "the bits of the stored codes. Training counts the pooling it needs; the search indexes the "
+      "database and finds the 100 best of all queries, asymmetrically.");
   report.AddSection("What SAH finds");
   report.AddParagraph("A test picture and its nearest; framed are those of its class.");
   for (const ShownQuery& shown : result.shown) {
     const auto wanted = pictures.test.labels.of(shown.query);
     std::vector<ReportPicture> strip = {
         {.source = PictureSource(pictures.test, shown.query), .caption = "query"}};
-    for (const Neighbour& found : shown.results) {
+    for (const ScoredNeighbour& found : shown.results) {
       strip.push_back({.source = PictureSource(pictures.train, found.id),
-                       .caption = fmt::format("distance {}", found.distance),
+                       .caption = fmt::format("score {:.1f}", found.score),
                        .emphasised = ShareClass(wanted, pictures.train.labels.of(found.id))});
     }
     report.AddPictures("", strip);

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "bitpool/base/run_context.h"
-#include "bitpool/codes/top_k.h"
+#include "bitpool/codes/top_scores.h"
 #include "bitpool/dataset/public_sets.h"
 #include "bitpool/eval/experiment_result.h"
 #include "bitpool/eval/report.h"
@@ -28,7 +28,7 @@ struct ShowcaseOptions {
 // What SAH found for a query that is shown.
 struct ShownQuery {
   Index query = 0;
-  std::vector<Neighbour> results;
+  std::vector<ScoredNeighbour> results;
 };
 
 struct ShowcaseResult {  // NOLINT(bugprone-exception-escape): as Experiment
@@ -40,8 +40,8 @@ struct ShowcaseResult {  // NOLINT(bugprone-exception-escape): as Experiment
 // aggregation and codes by SAH, an index of the training part, and the test part as queries; beside
 // it ITQ on mean and on generalised max pooling, RBA, and SASH, which learns from the labels.
 // Metrics: "mAP" over all results and "precision_at_100", in percent, for pictures of the same
-// class; "training_seconds", with the pooling it needs; "search_seconds" for the 100 nearest of all
-// queries.
+// class, both also asymmetric; "training_seconds", with the pooling it needs; "search_seconds" for
+// the 100 best of all queries, asked with real numbers.
 ShowcaseResult RunShowcase(const ShowcaseOptions& options, const std::string& set,
                            const PublicPictures& pictures, const RunContext& context);
 
