@@ -88,7 +88,8 @@ void AddDedupe(CLI::App& app, Session& session) {
   command->add_option("--library", options->library, "The library's folder")->capture_default_str();
   command
       ->add_option("--radius", options->radius,
-                   "Bits by which codes of copies may differ (default: a sixteenth of them)")
+                   "Bits by which codes of copies may differ (default: an eighth of them, less "
+                   "below 64 bits)")
       ->check(CLI::NonNegativeNumber);
   command->add_option("--html", options->html, "Write a page with the pictures");
   command->add_option("--script", options->script,

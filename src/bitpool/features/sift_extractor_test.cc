@@ -241,6 +241,14 @@ TEST(SiftExtractors, APictureAndItsGrey) {
   EXPECT_THROW(dense.Extract(picture), Error);
 }
 
+TEST(DenseSift, HasSomeThousandDescriptorsByDefault) {
+  for (const auto& [width, height] : {std::pair<Index, Index>{480, 360}, {480, 320}, {360, 480}}) {
+    const Index count = DenseSift().Describe(MakeTexture(width, height, 1)).cols();
+    EXPECT_GE(count, 1500);
+    EXPECT_LE(count, 3000);
+  }
+}
+
 TEST(DenseSift, MovesWithThePicture) {
   constexpr Index kSide = 80, kStep = 4, kBin = 4, kRight = 2, kDown = 1;  // moved by steps
   const GreyPicture large = MakeTexture(kSide + kStep * kRight, kSide + kStep * kDown, 6);

@@ -1,9 +1,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <numeric>
 #include <optional>
+#include <system_error>
 #include <utility>
 
 #include "bitpool/base/error.h"
@@ -28,7 +30,7 @@ constexpr Index kSamplesPerBit = 4, kMostSamples = 1024;
 constexpr uint64_t kRecordMemory = uint64_t{256} << 20;
 constexpr size_t kPicturesPerTask = 16;
 
-// The files of a training, removed with this.
+// The files of a training, removed with this, and their folder when nothing else is in it.
 class ScratchFiles {
  public:
   ScratchFiles(Env& env, fs::path folder) : env_(env), folder_(std::move(folder)) {
@@ -43,6 +45,8 @@ class ScratchFiles {
       } catch (const Error&) {  // a scratch file that stays does no harm: the next job replaces it
       }
     }
+    std::error_code not_empty;
+    fs::remove(folder_, not_empty);
   }
   ScratchFiles(const ScratchFiles&) = delete;
   ScratchFiles& operator=(const ScratchFiles&) = delete;
@@ -55,6 +59,10 @@ class ScratchFiles {
   Env& env_;
   fs::path folder_;
 };
+
+MatrixF Embedded(const PictureDescriber& describer, const MatrixF& features) {
+  return describer.embedding() ? describer.embedding()->Apply(features) : features;
+}
 
 // What the hash functions learn from: every picture as a whole, then random halves of its features,
 // `views` samples in all; embedded when they are read.
@@ -76,11 +84,7 @@ class TrainingSamples : public FeatureSet {
     MatrixF raw;
     pictures_.Read(sample / views_, raw);
     if (sample % views_ != 0) raw = RandomColumns(raw, sample);
-    if (describer_.embedding()) {
-      descriptors = describer_.embedding()->Apply(raw);
-    } else {
-      descriptors = std::move(raw);
-    }
+    descriptors = Embedded(describer_, raw);
   }
 
  private:
@@ -110,26 +114,57 @@ std::vector<fs::path> Draw(const std::vector<fs::path>& pictures, Index most,
   return drawn;
 }
 
-// Writes the features of the pictures; returns those that have none.
-std::vector<FailedPicture> ExtractTo(Env& env, const fs::path& file,
-                                     const PictureDescriber& describer,
-                                     const std::vector<fs::path>& pictures,
-                                     const RunContext& context) {
+// A picture whose features were written.
+struct ExtractedPicture {
+  uint64_t checksum = 0;
+  PictureFacts facts;
+};
+
+struct Extraction {
+  std::vector<ExtractedPicture> pictures;
   std::vector<FailedPicture> failed;
-  FeatureFileWriter writer(env, file, describer.dimension(), Precision::kHalf, IfExists::kReplace);
+};
+
+// Writes the features of the pictures that have some, as they are, so that codes can be made of
+// them.
+Extraction ExtractTo(Env& env, const fs::path& file, const PictureDescriber& describer,
+                     const std::vector<fs::path>& pictures, const RunContext& context) {
+  Extraction extraction;
+  FeatureFileWriter writer(env, file, describer.dimension(), Precision::kSingle,
+                           IfExists::kReplace);
   {
     Progress progress = context.StartProgress("describing", "pictures", pictures.size());
-    DescribePictures(describer, pictures, progress, context,
-                     [&](size_t i, const DescribedPicture& picture) {
-                       if (!picture.failure.empty()) {
-                         failed.push_back({.path = pictures[i], .reason = picture.failure});
-                       } else {
-                         writer.Append(pictures[i].string(), picture.features);
-                       }
-                     });
+    DescribePictures(
+        describer, pictures, progress, context, [&](size_t i, const DescribedPicture& picture) {
+          if (!picture.failure.empty()) {
+            extraction.failed.push_back({.path = pictures[i], .reason = picture.failure});
+          } else {
+            writer.Append(pictures[i].string(), picture.features);
+            extraction.pictures.push_back({.checksum = picture.checksum, .facts = picture.facts});
+          }
+        });
   }
   writer.Commit(nlohmann::json::object());
-  return failed;
+  return extraction;
+}
+
+std::map<uint64_t, PictureCode> EncodeExtracted(const PictureCoder& coder,
+                                                const FeatureFile& features,
+                                                const std::vector<ExtractedPicture>& pictures,
+                                                const RunContext& context) {
+  std::vector<PictureCode> codes(pictures.size());
+  Progress progress = context.StartProgress("encoding", "pictures", pictures.size());
+  context.ParallelFor(pictures.size(), 1, [&](size_t i, size_t /*end*/) {
+    MatrixF raw;
+    features.Read(static_cast<Index>(i), raw);
+    codes[i] = coder.EncodeFeatures(Embedded(coder.describer(), raw), pictures[i].facts);
+    progress.Advance();
+  });
+  std::map<uint64_t, PictureCode> by_checksum;
+  for (size_t i = 0; i < pictures.size(); ++i) {
+    by_checksum.emplace(pictures[i].checksum, std::move(codes[i]));
+  }
+  return by_checksum;
 }
 
 void RequireSome(const FeatureFile& features, const std::vector<FailedPicture>& failed) {
@@ -212,10 +247,10 @@ TrainedCoder TrainCoder(Env& env, const CoderTraining& training,
   training.Validate();
   PictureDescriber describer = PictureDescriber::Open(env, training.extractor);
   const ScratchFiles files(env, scratch);
-  std::vector<FailedPicture> failed = ExtractTo(
-      env, files.features(), describer, Draw(pictures, training.pictures, context), context);
+  Extraction extraction = ExtractTo(env, files.features(), describer,
+                                    Draw(pictures, training.pictures, context), context);
   const FeatureFile features = FeatureFile::Open(env, files.features());
-  RequireSome(features, failed);
+  RequireSome(features, extraction.failed);
   if (training.extractor.kind != "cnn") {
     describer = describer.WithEmbedding(LearnEmbedding(
         training.embedding, SampleFeatures(features, training.sample, context), context));
@@ -227,10 +262,16 @@ TrainedCoder TrainCoder(Env& env, const CoderTraining& training,
       context);
   nlohmann::json story = DescribeTraining(training.hash, trained.summary, context.seed());
   story["pictures"] = features.size();
-  return {.coder = PictureCoder(std::move(describer),
-                                {.model = std::move(trained.model), .training = std::move(story)}),
+  PictureCoder coder(std::move(describer),
+                     {.model = std::move(trained.model), .training = std::move(story)});
+  std::map<uint64_t, PictureCode> codes;
+  if (!trained.summary.interrupted) {
+    codes = EncodeExtracted(coder, features, extraction.pictures, context);
+  }
+  return {.coder = std::move(coder),
+          .codes = std::move(codes),
           .summary = std::move(trained.summary),
-          .failed = std::move(failed)};
+          .failed = std::move(extraction.failed)};
 }
 
 }  // namespace bitpool

@@ -25,6 +25,8 @@ class LibraryFolder {
   std::filesystem::path catalogue() const { return path_ / "catalogue.sqlite"; }
   std::filesystem::path index() const { return path_ / "codes.bpx"; }
   std::filesystem::path coder() const { return path_ / "coder.bpc"; }
+  // Where a coder is learned; only there meanwhile.
+  std::filesystem::path training() const { return path_ / "training"; }
   std::filesystem::path lock() const { return path_ / "lock"; }
   std::filesystem::path thumbnails() const { return path_ / "thumbnails"; }
   // A thousand in a folder.

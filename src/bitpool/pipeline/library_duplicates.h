@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <filesystem>
 #include <optional>
@@ -24,8 +25,15 @@ struct DuplicatePicture {
 // others follow in the same order.
 using DuplicateGroup = std::vector<DuplicatePicture>;
 
-// A radius that joins little but copies of one picture: a sixteenth of the bits.
-constexpr int DefaultDuplicateRadius(int bits) { return bits / 16; }
+// A radius that joins little but copies of one picture: an eighth of the bits, and less in codes of
+// fewer than 64, which leave less room between pictures. Chosen on photographs, with the edited
+// copies of `bitpool bench duplicates`. With 64 bits 86 % of them are within 8 bits of their
+// picture and, of 500,000 pairs of different pictures, none within 10, one within 11, seven within
+// 12, two to three times as many with every further bit. With 32 bits 91 % of the copies are within
+// 2, and of 114,000 other pairs one within 4.
+constexpr int DefaultDuplicateRadius(int bits) {
+  return bits >= 64 ? bits / 8 : std::max(0, (bits - 16) / 6);
+}
 
 // Groups of two and more whose codes are joined by steps of at most `radius` bits, by the path of
 // the best copy. Throws kInvalidArgument for a radius below 0.

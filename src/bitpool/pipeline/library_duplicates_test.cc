@@ -114,6 +114,17 @@ std::set<std::string> FilesIn(const fs::path& folder) {
   return files;
 }
 
+TEST(DefaultDuplicateRadius, GrowsWithTheBits) {
+  EXPECT_EQ(DefaultDuplicateRadius(1), 0);
+  EXPECT_EQ(DefaultDuplicateRadius(16), 0);
+  EXPECT_EQ(DefaultDuplicateRadius(32), 2);
+  EXPECT_EQ(DefaultDuplicateRadius(64), 8);
+  EXPECT_EQ(DefaultDuplicateRadius(256), 32);
+  for (int bits = 2; bits <= 512; ++bits) {
+    EXPECT_GE(DefaultDuplicateRadius(bits), DefaultDuplicateRadius(bits - 1)) << bits;
+  }
+}
+
 TEST(MoveScript, MovesOddNames) {
   PictureFolder pictures;
   const std::set<std::string> names = {"with space.jpg",

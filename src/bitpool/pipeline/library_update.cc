@@ -56,9 +56,11 @@ bool IsLibraryFile(std::string_view path, std::string_view own_folder) {
 
 // What the catalogue had of a picture before.
 struct KnownPicture {
+  uint64_t id = 0;
   uint64_t size = 0;
   int64_t modified_ns = 0;
   uint64_t content_hash = 0;
+  bool has_code = false;
   bool dropped = false;  // with the codes of another coder
   bool found = false;
 };
@@ -95,6 +97,7 @@ class Updater {
     Compare();
     RemoveMissing();
     EncodeAll();
+    RemakeThumbnails();
     RefreshIndex();
     std::ranges::sort(summary_.failed, {}, [](const FailedPicture& failed) -> const std::string& {
       return failed.path.native();
@@ -106,9 +109,11 @@ class Updater {
  private:
   void ReadKnown() {
     catalogue_.ForEach([&](const CataloguedPicture& picture) {
-      known_[picture.path] = {.size = picture.size,
+      known_[picture.path] = {.id = picture.id,
+                              .size = picture.size,
                               .modified_ns = picture.modified_ns,
-                              .content_hash = picture.content_hash};
+                              .content_hash = picture.content_hash,
+                              .has_code = !picture.code.empty()};
     });
   }
 
@@ -166,10 +171,16 @@ class Updater {
                         place->second.modified_ns == found.mtime_ns;
       if (same) {
         ++summary_.unchanged;
+        if (LostThumbnail(place->second)) without_thumbnail_.push_back(&found);
       } else {
         todo_.push_back(&found);
       }
     }
+  }
+
+  bool LostThumbnail(const KnownPicture& known) const {
+    return update_.encoding.thumbnail && known.has_code &&
+           !env_.Exists(folder_.thumbnail(known.id));
   }
 
   // Paths of the unreadable as those of pictures are.
@@ -356,10 +367,40 @@ class Updater {
       // The id is new. A file is there only if a process was killed before it committed the id, and
       // may be of another picture.
       if (env_.Exists(path)) env_.Remove(path);
-      if (outcomes[i].thumbnail.empty()) return;
-      env_.MakeFolders(path.parent_path());
-      WriteFile(env_, path, outcomes[i].thumbnail, IfExists::kFail);
+      WriteThumbnail(path, outcomes[i].thumbnail);
     });
+  }
+
+  void WriteThumbnail(const fs::path& path, const std::vector<std::byte>& thumbnail) const {
+    if (thumbnail.empty()) return;
+    env_.MakeFolders(path.parent_path());
+    WriteFile(env_, path, thumbnail, IfExists::kFail);
+  }
+
+  // Of pictures that are as they were; thumbnails are the one part of a library that someone may
+  // delete to save space.
+  void RemakeThumbnails() const {
+    if (without_thumbnail_.empty()) return;
+    Progress progress =
+        context_.StartProgress("making thumbnails", "pictures", without_thumbnail_.size());
+    context_.pool().ParallelFor(without_thumbnail_.size(), 1, [&](size_t i, size_t /*end*/) {
+      if (context_.stopped()) return;
+      const FoundPicture& found = *without_thumbnail_[i];
+      const KnownPicture& known = known_.at(found.path);
+      WriteThumbnail(folder_.thumbnail(known.id), ThumbnailOfUnchanged(found, known));
+      progress.Advance();
+    });
+  }
+
+  // None where the picture cannot be read now, or changed after all, which the next update sees.
+  std::vector<std::byte> ThumbnailOfUnchanged(const FoundPicture& found,
+                                              const KnownPicture& known) const {
+    try {
+      const std::vector<std::byte> bytes = update_.read(found);
+      if (Checksum(bytes) == known.content_hash) return update_.encoding.thumbnail(bytes);
+    } catch (const Error&) {  // its code is what matters
+    }
+    return {};
   }
 
   // The index file and the thumbnails follow the catalogue, also when an earlier process was killed
@@ -410,6 +451,7 @@ class Updater {
   LibraryFacts facts_;
   std::string own_folder_;  // from the root, where the library lies inside; otherwise empty
   std::vector<const FoundPicture*> todo_;
+  std::vector<const FoundPicture*> without_thumbnail_;  // but otherwise as they were
   UpdateSummary summary_;
 };
 

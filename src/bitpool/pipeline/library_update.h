@@ -93,7 +93,7 @@ struct UpdateSummary {
 // encoded, unless the coder is another one: then all are, and the codes of the old one are dropped
 // first, because they cannot be compared. A picture that cannot be encoded is noted with the reason
 // and tried again when it changes; one that cannot be read now is tried again the next time, and so
-// is whatever lies in a folder that could not be listed.
+// is whatever lies in a folder that could not be listed. Thumbnails that were lost are made again.
 //
 // The library is valid at any moment, also when the process is killed; the next update goes on from
 // there. A stop ends it early and without an exception. Throws kInvalidArgument when the library is

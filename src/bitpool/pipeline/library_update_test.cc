@@ -423,6 +423,48 @@ TEST(UpdateLibrary, RealThumbnails) {
   EXPECT_EQ(facts.format, "jpeg");
 }
 
+TEST(UpdateLibrary, LostThumbnailsAreMadeAgain) {
+  PictureFolder pictures;
+  for (int i = 0; i < 5; ++i) pictures.Write(fmt::format("{}.jpg", i), FakePicture(i));
+  pictures.Write("bad.jpg", "bad");
+  pictures.Update();
+  const LibraryContent expected = ReadContent(pictures.Open());
+  const LibraryFolder folder(pictures.library());
+  fs::remove(folder.thumbnail(IdOf(pictures, "1.jpg").value()));
+  fs::remove(folder.thumbnail(IdOf(pictures, "3.jpg").value()));
+  EXPECT_EQ(Counts(pictures.Update()), (Expected{0, 0, 0, 6, 0}));
+  EXPECT_EQ(pictures.reads, 2);
+  EXPECT_EQ(ReadContent(pictures.Open()), expected);
+
+  // All of them, and one picture that cannot be read now.
+  fs::remove_all(folder.thumbnails());
+  LibraryUpdate update = pictures.MakeUpdate();
+  const auto read = update.read;
+  update.read = [&](const FoundPicture& found) {
+    if (found.path == "2.jpg") throw Error(ErrorCode::kIo, "cannot read");
+    return read(found);
+  };
+  EXPECT_EQ(Counts(pictures.Update(update, RunContext())), (Expected{0, 0, 0, 6, 0}));
+  EXPECT_EQ(ReadContent(pictures.Open()).thumbnails.size(), 4U);
+  pictures.Update();
+  EXPECT_EQ(pictures.reads, 1);
+  EXPECT_EQ(ReadContent(pictures.Open()), expected);
+}
+
+// Changed without a change of size and time: the old code is kept, and no thumbnail that does not
+// belong to it.
+TEST(UpdateLibrary, ALostThumbnailIsNotMadeOfAnotherPicture) {
+  PictureFolder pictures;
+  pictures.Write("a.jpg", FakePicture(1));
+  pictures.Update();
+  fs::remove_all(LibraryFolder(pictures.library()).thumbnails());
+  const auto time = fs::last_write_time(pictures.root() / "a.jpg");
+  pictures.Write("a.jpg", FakePicture(2));
+  fs::last_write_time(pictures.root() / "a.jpg", time);
+  EXPECT_EQ(Counts(pictures.Update()), (Expected{0, 0, 0, 1, 0}));
+  EXPECT_TRUE(ReadContent(pictures.Open()).thumbnails.empty());
+}
+
 // --- Faults and kills -------------------------------------------------------------------------
 
 // Changes of every kind for a library that has been made before.
@@ -524,7 +566,8 @@ void KillDuringUpdate(PictureFolder& pictures, Random& random) {
 TEST(UpdateLibrary, KilledAtAnyMomentItGoesOnFromThere) {
   const LibraryContent expected = UndisturbedContent();
   Random random(20);
-  for (int round = 0; round < 30; ++round) {
+  constexpr int kRounds = 50;  // of two kills each
+  for (int round = 0; round < kRounds; ++round) {
     PictureFolder pictures;
     MakeFirstState(pictures);
     KillDuringUpdate(pictures, random);

@@ -122,15 +122,19 @@ const PictureDescriber& PictureCoder::describer() const { return state_->describ
 const StoredModel& PictureCoder::model() const { return state_->stored; }
 
 PictureCode PictureCoder::Encode(std::span<const std::byte> picture) const {
-  const HashModel& model = state_->stored.model;
   MatrixF features = Describe(state_->describer.Decode(picture));
   if (features.cols() == 0) throw Error(ErrorCode::kInvalidArgument, kNoFeatures);
+  return EncodeFeatures(std::move(features), state_->describer.Inspect(picture));
+}
+
+PictureCode PictureCoder::EncodeFeatures(MatrixF features, PictureFacts facts) const {
+  const HashModel& model = state_->stored.model;
   if (model.pooling->normalise) NormaliseColumns(features);
   const VectorF vector = state_->pooling.Pool(features);
   const BinaryCodes code = model.encoder->Encode(vector);
   return {.code = {code.rows().begin(), code.rows().end()},
           .projection = model.encoder->Project(vector),
-          .facts = state_->describer.Inspect(picture),
+          .facts = std::move(facts),
           .descriptors = features.cols()};
 }
 

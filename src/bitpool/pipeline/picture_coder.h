@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <span>
 #include <string>
@@ -48,6 +49,8 @@ class PictureCoder {
   PictureCode Encode(std::span<const std::byte> picture) const;
   // The local features, embedded, that Encode pools.
   MatrixF Describe(const Picture& picture) const;
+  // What Encode makes of them. REQUIRES: at least one.
+  PictureCode EncodeFeatures(MatrixF features, PictureFacts facts) const;
 
  private:
   struct State;
@@ -77,14 +80,17 @@ struct CoderTraining {
 
 struct TrainedCoder {
   PictureCoder coder;
+  // Of the pictures it learned from, by the checksum of their bytes: those that Encode would make,
+  // without describing the pictures again.
+  std::map<uint64_t, PictureCode> codes;
   TrainingSummary summary;            // of the hash functions
   std::vector<FailedPicture> failed;  // of those drawn, the ones that could not be used
 };
 
 // Learns a coder from pictures. Their features are kept in the folder `scratch`, which is made when
-// it is not there and should be for this job alone: about 0.25 MB for a picture with 1000 regions,
-// and 1 MB more when the hash functions are learned. All of it is removed at the end. Memory is a
-// few hundred MB at any number of pictures.
+// it is not there and should be for this job alone: about 0.5 MB for a picture with 1000 regions,
+// and 1 MB more when the hash functions are learned. All of it is removed at the end, and the
+// folder when nothing else is in it. Memory is a few hundred MB at any number of pictures.
 //
 // A few pictures are enough, even one: then
 // - the embedding has only as many anchors as there are features to learn it from (four for each of

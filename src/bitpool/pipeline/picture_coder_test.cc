@@ -9,8 +9,10 @@
 #include <nlohmann/json.hpp>
 
 #include "bitpool/hash/feature_encoder.h"
+#include "bitpool/io/checksum.h"
 #include "bitpool/io/testing.h"
 #include "bitpool/linalg/testing.h"
+#include "bitpool/pipeline/picture_files.h"
 #include "bitpool/pipeline/picture_testing.h"
 
 namespace bitpool {
@@ -55,7 +57,7 @@ CoderTraining QuickTraining() {
 TrainedCoder Train(const CoderTraining& training, const TempFolder& folder,
                    const std::vector<fs::path>& pictures, const RunContext& context = Threads(2)) {
   TrainedCoder trained = TrainCoder(Env::Posix(), training, pictures, folder / "scratch", context);
-  EXPECT_TRUE(fs::is_empty(folder / "scratch")) << "scratch files are left";
+  EXPECT_FALSE(fs::exists(folder / "scratch")) << "scratch files are left";
   return trained;
 }
 
@@ -193,11 +195,30 @@ TEST(PictureCoder, OneFileIsAllThatANetworkNeeds) {
               [&] { TrainCoder(Env::Posix(), training, {}, folder / "scratch", Threads(1)); });
 }
 
+// `index` takes these instead of encoding the pictures anew.
+TEST(PictureCoder, TheCodesOfATrainingAreThoseOfTheCoder) {
+  const TempFolder folder;
+  const std::vector<fs::path> pictures = WritePictures(folder, 12);
+  const TrainedCoder trained = Train(QuickTraining(), folder, pictures);
+  ASSERT_EQ(trained.codes.size(), pictures.size());
+  for (const fs::path& picture : pictures) {
+    const std::vector<std::byte> bytes = ReadPictureBytes(picture, MaxPictureBytes());
+    const PictureCode& kept = trained.codes.at(Checksum(bytes));
+    const PictureCode made = trained.coder.Encode(bytes);
+    EXPECT_EQ(kept.code, made.code);
+    EXPECT_EQ(kept.projection, made.projection);
+    EXPECT_EQ(kept.facts.width, made.facts.width);
+    EXPECT_EQ(kept.facts.format, made.facts.format);
+    EXPECT_EQ(kept.descriptors, made.descriptors);
+  }
+}
+
 TEST(PictureCoder, DenseFeaturesToo) {
   const TempFolder folder;
   CoderTraining training = QuickTraining();
   training.extractor.kind = "dense";
   training.extractor.max_side = 64;
+  training.extractor.dense.step = 4;
   training.extractor.dense.bin_sizes = {4};
   const TrainedCoder trained = Train(training, folder, WritePictures(folder, 20));
   SaveCoder(Env::Posix(), folder / "c.bpc", trained.coder, IfExists::kFail);
@@ -284,7 +305,7 @@ TEST(PictureCoder, ReportsPicturesThatCannotBeUsed) {
               [&] { Train(QuickTraining(), folder, bad); });
   ExpectError(ErrorCode::kInvalidArgument, {"no pictures"},
               [&] { Train(QuickTraining(), folder, {}); });
-  EXPECT_TRUE(fs::is_empty(folder / "scratch"));
+  EXPECT_FALSE(fs::exists(folder / "scratch"));
 
   const auto encode = [&](const char* name) {
     trained.coder.Encode(ReadPictureBytes(folder / name, 1 << 20));
@@ -316,7 +337,7 @@ TEST(PictureCoder, StopsWhenAskedAndCleansUp) {
     ExpectError(ErrorCode::kCancelled, {}, [&] {
       TrainCoder(Env::Posix(), QuickTraining(), pictures, folder / "scratch", context);
     });
-    EXPECT_TRUE(fs::is_empty(folder / "scratch")) << task;
+    EXPECT_FALSE(fs::exists(folder / "scratch")) << task;
   }
 }
 

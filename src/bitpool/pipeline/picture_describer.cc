@@ -130,10 +130,13 @@ DescribedPicture DescribeFile(const PictureDescriber& describer, const fs::path&
   try {
     const std::vector<std::byte> bytes = ReadPictureBytes(file, MaxPictureBytes());
     MatrixF features = describer.Describe(describer.Decode(bytes));
-    if (features.cols() == 0) return {.features = {}, .failure = kNoFeatures};
-    return {.features = std::move(features), .failure = {}};
+    if (features.cols() == 0) return {.features = {}, .facts = {}, .failure = kNoFeatures};
+    return {.features = std::move(features),
+            .checksum = Checksum(bytes),
+            .facts = describer.Inspect(bytes),
+            .failure = {}};
   } catch (const Error& error) {
-    return {.features = {}, .failure = ReasonWithout(file, error)};
+    return {.features = {}, .facts = {}, .failure = ReasonWithout(file, error)};
   }
 }
 

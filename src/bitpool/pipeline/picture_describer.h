@@ -86,6 +86,8 @@ uint64_t MaxPictureBytes();
 // What became of one of many pictures.
 struct DescribedPicture {
   MatrixF features;
+  uint64_t checksum = 0;  // of the bytes
+  PictureFacts facts;
   std::string failure;  // why there are none; empty when there are
 };
 

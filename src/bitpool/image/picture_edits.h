@@ -1,0 +1,34 @@
+#pragma once
+
+#include <array>
+
+#include "bitpool/features/picture.h"
+
+namespace bitpool {
+
+// What people do to a picture before they pass it on. Copies made so are what near-duplicates are
+// measured with.
+enum class PictureEdit {
+  kHalfSize,     // both sides halved
+  kStrongJpeg,   // saved as JPEG of quality 20
+  kCropTenth,    // the middle, 90 % of the area
+  kCropQuarter,  // the middle, 75 % of the area
+  kRotation,     // turned by 10° clockwise about the middle; the size stays, the corners are black
+  kBrightness,   // all values times 1.4, what is beyond white is white
+  kBlur,         // Gaussian, deviation 1.5 pixels
+  kText,         // a word in large white letters across the lower half
+};
+
+inline constexpr std::array kPictureEdits = {PictureEdit::kHalfSize,  PictureEdit::kStrongJpeg,
+                                             PictureEdit::kCropTenth, PictureEdit::kCropQuarter,
+                                             PictureEdit::kRotation,  PictureEdit::kBrightness,
+                                             PictureEdit::kBlur,      PictureEdit::kText};
+
+// A name for tables and JSON: "half_size".
+const char* NameOf(PictureEdit edit);
+
+// The edited picture; the same on every machine. Throws kInvalidArgument when the pixels do not
+// match the sizes.
+Picture ApplyEdit(PictureEdit edit, const Picture& picture);
+
+}  // namespace bitpool
