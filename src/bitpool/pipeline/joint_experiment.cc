@@ -3,20 +3,19 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <span>
+#include <utility>
 
 #include "bitpool/base/error.h"
 #include "bitpool/base/stopwatch.h"
-#include "bitpool/eval/evaluate.h"
 #include "bitpool/eval/report.h"
 #include "bitpool/hash/feature_encoder.h"
 #include "bitpool/hash/sah.h"
+#include "bitpool/pipeline/code_evaluation.h"
 #include "bitpool/pipeline/machine.h"
 
 namespace bitpool {
 namespace {
-
-// What one run of one method gives, by metric.
-using Outcome = std::map<std::string, double>;
 
 double TotalVariance(const MatrixF& vectors) {
   const VectorF mean = vectors.rowwise().mean();
@@ -39,16 +38,17 @@ class JointRunner {
     return settings;
   }
 
-  Outcome RunOnce(const HashSettings& settings, const RunContext& context) {
-    Outcome outcome;
+  RunFigures RunOnce(const HashSettings& settings, bool show, const RunContext& context) {
+    RunFigures figures;
     const MatrixF* pooled = nullptr;
     if (settings.method != "sah") pooled = &PooledTraining(*settings.mu, context);
     const Stopwatch watch;
     const HashModel model = Train(settings, pooled, context);
-    outcome["training_seconds"] = watch.seconds();
+    figures.metrics["training_seconds"] = watch.seconds();
+    figures.model = ModelDigest(model);
     context.ThrowIfStopped();
-    Evaluate(model, context, outcome);
-    return outcome;
+    Evaluate(model, show, context, figures);
+    return figures;
   }
 
  private:
@@ -69,33 +69,63 @@ class JointRunner {
     return vectors;
   }
 
-  void Evaluate(const HashModel& model, const RunContext& context, Outcome& outcome) const {
+  void Evaluate(const HashModel& model, bool show, const RunContext& context,
+                RunFigures& figures) const {
     const PoolingSystem pooling = PoolingOf(model);
     const MatrixF database = PoolRecords(task_.database, pooling, context);
     const BinaryCodes codes = EncodeAll(*model.encoder, MatrixColumns(database), context);
-    const Evaluation evaluation = EvaluateCodes(codes, QueryCodes(model, pooling, codes, context),
-                                                task_.truth, task_.protocol, context);
-    outcome["mAP"] = 100 * evaluation.mean_ap;
+    const MatrixF queries = QueryVectors(pooling, database, context);
+    const CodeEvaluation evaluation =
+        EvaluateBothWays(model, codes, queries, task_.truth, task_.protocol, context);
+    figures.metrics[kMap] = 100 * evaluation.hamming.mean_ap;
+    figures.metrics[kAsymmetricMap] = 100 * evaluation.asymmetric.mean_ap;
     const double error = ReconstructionError(model, MatrixColumns(database), context);
-    outcome["reconstruction_error"] = error;
-    outcome["relative_reconstruction_error"] = error / TotalVariance(database);
+    figures.metrics["reconstruction_error"] = error;
+    figures.metrics["relative_reconstruction_error"] = error / TotalVariance(database);
+    if (show) figures.shown = Show(codes, model.encoder->Encode(queries));
   }
 
-  BinaryCodes QueryCodes(const HashModel& model, const PoolingSystem& pooling,
-                         const BinaryCodes& database, const RunContext& context) const {
-    if (task_.queries != nullptr) {
-      const MatrixF vectors = PoolRecords(*task_.queries, pooling, context);
-      return EncodeAll(*model.encoder, MatrixColumns(vectors), context);
+  // The first results of queries that are spread evenly over all; what the truth ignores, such as
+  // the query itself, is left out.
+  std::vector<ShownSearch> Show(const BinaryCodes& database, const BinaryCodes& queries) const {
+    std::vector<ShownSearch> shown;
+    const Index count = std::min(options_.shown, task_.truth.query_count());
+    std::vector<Judgement> judged(static_cast<size_t>(task_.truth.database_size()));
+    for (Index i = 0; i < count; ++i) {
+      const Index query = i * task_.truth.query_count() / count;
+      task_.truth.Judge(query, judged);
+      std::vector<std::pair<int, Index>> order;
+      for (Index image = 0; image < static_cast<Index>(judged.size()); ++image) {
+        if (judged[static_cast<size_t>(image)] == Judgement::kIgnored) continue;
+        order.emplace_back(HammingDistance(queries.code(query), database.code(image)), image);
+      }
+      const auto wanted = std::min(static_cast<size_t>(options_.shown_results), order.size());
+      std::partial_sort(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(wanted),
+                        order.end());
+      ShownSearch& search = shown.emplace_back();
+      search.query = task_.query_names.at(static_cast<size_t>(query));
+      for (const auto& [distance, image] : std::span(order).first(wanted)) {
+        search.results.push_back(
+            {.name = task_.names.at(static_cast<size_t>(image)),
+             .distance = distance,
+             .right = judged[static_cast<size_t>(image)] == Judgement::kRelevant});
+      }
     }
-    BinaryCodes codes(database.bits());
-    for (const Index image : task_.query_images) codes.Append(database.code(image));
-    return codes;
+    return shown;
+  }
+
+  MatrixF QueryVectors(const PoolingSystem& pooling, const MatrixF& database,
+                       const RunContext& context) const {
+    if (task_.queries != nullptr) return PoolRecords(*task_.queries, pooling, context);
+    return database(Eigen::all, task_.query_images);
   }
 
   const JointOptions& options_;
   const JointTask& task_;
   std::map<double, MatrixF> pooled_;
 };
+
+bool CanShow(const JointTask& task) { return !task.names.empty() && !task.query_names.empty(); }
 
 nlohmann::json DescribeConstants(const JointOptions& options, const JointRunner& runner) {
   nlohmann::json constants = nlohmann::json::object();
@@ -148,8 +178,11 @@ Experiment RunJointExperiment(const JointOptions& options, const JointTask& task
       for (int run = 0; run < options.seeds; ++run) {
         const RunContext seeded =
             context.WithSeed(context.seed() + static_cast<uint64_t>(run)).WithoutProgress();
-        const Outcome outcome = runner.RunOnce(runner.SettingsOf(method, bits), seeded);
-        for (const auto& [metric, figure] : outcome) figures[metric].push_back(figure);
+        const bool show = run == 0 && bits == *std::ranges::max_element(options.bits);
+        const RunFigures found = FindOrMake(options.figures, {method, bits, seeded.seed()}, [&] {
+          return runner.RunOnce(runner.SettingsOf(method, bits), show && CanShow(task), seeded);
+        });
+        for (const auto& [metric, figure] : found.metrics) figures[metric].push_back(figure);
         progress.Advance();
       }
       for (const auto& [metric, values] : figures) {
@@ -170,10 +203,10 @@ std::string JointReport(const Experiment& experiment) {
     report.AddTable(made);
   };
   report.AddSection("Accuracy");
-  report.AddFigure(RenderSvg(ChartOf(experiment, "mAP", "mAP over the length of the codes",
+  report.AddFigure(RenderSvg(ChartOf(experiment, kMap, "mAP over the length of the codes",
                                      "mAP, percent", {"sah"})),
                    "Mean over the seeds; bars show the standard deviation.");
-  table("mAP", "{:.2f}", true, "mAP in percent, mean ± standard deviation over the seeds");
+  AddMapTable(experiment, "mAP in percent, mean ± standard deviation over the seeds", report);
   report.AddSection("Reconstruction");
   report.AddFigure(RenderSvg(ChartOf(experiment, "relative_reconstruction_error",
                                      "Error of the vectors decoded from their codes",

@@ -10,6 +10,7 @@
 #include "bitpool/eval/protocol.h"
 #include "bitpool/hash/image_record.h"
 #include "bitpool/pipeline/hash_methods.h"
+#include "bitpool/pipeline/run_figures.h"
 
 namespace bitpool {
 
@@ -20,6 +21,11 @@ struct JointOptions {
   double mu = 10;  // of generalised max pooling, for the methods that do not choose their own
   // Constants of a method, where they are not its defaults: found by `tune`, on training images.
   std::map<std::string, HashSettings> constants = {};
+  FigureStore* figures = nullptr;  // where the figures of single runs are kept; null: nowhere
+  // Queries whose results are kept there too, of the first seed and the longest codes, with so many
+  // results. For tasks whose images have names.
+  Index shown = 0;
+  Index shown_results = 8;
 
   // Throws kInvalidArgument when a field has no meaning.
   void Validate() const;
@@ -33,14 +39,16 @@ struct JointTask {
   std::vector<Index> query_images = {};  // these
   const GroundTruth& truth;
   Protocol protocol;
-  bool normalise = true;  // how the records were made
+  bool normalise = true;                      // how the records were made
+  std::vector<std::string> names = {};        // of the database's images, to be shown by
+  std::vector<std::string> query_names = {};  // of the queries
 };
 
 // Aggregating and hashing learned together (SAH) against methods that hash the vectors of
-// generalised max pooling, all from the same images. Metrics: "mAP" in percent;
-// "reconstruction_error", the mean squared error of the database's vectors decoded from their codes
-// (for SAH, of the vectors its own pooling makes), as in the paper;
-// "relative_reconstruction_error", the same as a share of the variance of those vectors;
+// generalised max pooling, all from the same images. Metrics: "mAP" and
+// "asymmetric_mAP" in percent; "reconstruction_error", the mean squared error of the database's
+// vectors decoded from their codes (for SAH, of the vectors its own pooling makes), as in the
+// paper; "relative_reconstruction_error", the same as a share of the variance of those vectors;
 // "training_seconds".
 Experiment RunJointExperiment(const JointOptions& options, const JointTask& task,
                               const RunContext& context);

@@ -45,7 +45,7 @@ class JointExperimentTest : public testing::Test {
 
 TEST_F(JointExperimentTest, HasAFigureForEveryMethodLengthAndMetric) {
   const Experiment experiment = Run(2);
-  EXPECT_EQ(experiment.results.size(), 3U * 2 * 4);
+  EXPECT_EQ(experiment.results.size(), 3U * 2 * 5);
   for (const ExperimentResult& found : experiment.results) {
     EXPECT_EQ(found.seeds, 2);
     EXPECT_GT(found.mean, 0) << found.method << found.metric;

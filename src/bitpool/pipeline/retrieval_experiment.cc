@@ -19,6 +19,7 @@
 #include "bitpool/pipeline/extract_pictures.h"
 #include "bitpool/pipeline/picture_files.h"
 #include "bitpool/pipeline/record_file.h"
+#include "bitpool/pipeline/remembered_tuning.h"
 
 namespace bitpool {
 namespace {
@@ -106,13 +107,23 @@ class RetrievalRunner {
 
   Experiment Run() {
     const FeatureFile training = Features(set_.training, "training", options_.limit);
-    const FeatureFile database = Features(set_.pictures, set_.name, 0);
-    RetrievalTask task = LoadTask(database);
+    if (training.size() == 0) {
+      throw Error(ErrorCode::kInvalidArgument,
+                  set_.training.string() + ": no pictures here that can be learned from");
+    }
+    const FeatureFile database = Features(set_.pictures, set_.name, options_.searched);
+    const RetrievalTask task = LoadTask(database);
+    if (task.queries.empty()) {
+      throw Error(ErrorCode::kInvalidArgument,
+                  set_.pictures.string() + ": no queries that have an answer among the pictures");
+    }
     if (describer_.settings().kind != "cnn") {
       say_("learning the embedding");
       const MatrixF sample = SampleDescriptors(training, options_.sample, context_);
       embedding_ = TrainTriangulation(options_.embedding, MatrixColumns(sample), context_).model;
     }
+    JointOptions joint_options = options_.joint;
+    if (options_.tune) Tune(training, joint_options);
     const auto training_records = Reduce(training, "training");
     const auto database_records = Reduce(database, "database");
     std::unique_ptr<RecordStore> query_records;
@@ -128,47 +139,58 @@ class RetrievalRunner {
                           .query_images = query_images,
                           .truth = task.truth,
                           .protocol = HolidaysProtocol(),
-                          .normalise = options_.normalise};
-    Experiment experiment = RunJointExperiment(options_.joint, joint, context_);
+                          .normalise = options_.normalise,
+                          .names = NamesOf(database),
+                          .query_names = QueryNames(task, database)};
+    Experiment experiment = RunJointExperiment(joint_options, joint, context_);
     experiment.name = "retrieval";
     experiment.title = fmt::format("Retrieval of pictures: {}", set_.name);
     experiment.data["set"] = set_.name;
     experiment.data["features"] = describer_.settings().kind;
     experiment.data["extractor"] = DescribeExtractor(describer_.settings());
-    experiment.data["gmp_cosine_mAP"] = CosineMap(joint);
+    experiment.data["gmp_cosine_mAP"] = CosineMap(joint, joint_options.mu);
     return experiment;
   }
 
  private:
-  // The features of a folder's pictures, from the last run or extracted now.
   FeatureFile Features(const fs::path& folder, const std::string& name, Index limit) const {
-    std::string key = describer_.digest() + fmt::format(" {}", limit);
-    for (const FoundPicture& picture : FindPictures(folder, context_)) {
-      key += fmt::format("\n{} {} {}", picture.path, picture.size, picture.mtime_ns);
-    }
-    const std::string digest = ContentDigest(std::as_bytes(std::span(key))).substr(0, 12);
-    const fs::path file = options_.work / fmt::format("{}-{}.bpf", name, digest);
-    if (!env_.Exists(file)) {
-      env_.MakeFolders(options_.work);
-      say_(
-          fmt::format("describing the pictures of {}, kept in {}", folder.string(), file.string()));
-      PictureExtraction job;
-      job.folder = folder;
-      job.output = file;
-      job.limit = limit;
-      job.resume = true;
-      for (const FailedPicture& failed : ExtractPictures(env_, describer_, job, context_).failed) {
-        say_(fmt::format("{}: {}", failed.path.string(), failed.reason));
-      }
-    }
-    return FeatureFile::Open(env_, file);
+    return KeptPictureFeatures(env_, describer_, folder, name, limit, options_.work, context_,
+                               say_);
+  }
+
+  static std::vector<std::string> NamesOf(const FeatureFile& database) {
+    std::vector<std::string> names;
+    for (Index image = 0; image < database.size(); ++image) names.push_back(database.name(image));
+    return names;
+  }
+
+  static std::vector<std::string> QueryNames(const RetrievalTask& task,
+                                             const FeatureFile& database) {
+    std::vector<std::string> names;
+    for (const PictureQuery& query : task.queries) names.push_back(database.name(query.picture));
+    return names;
   }
 
   RetrievalTask LoadTask(const FeatureFile& database) const {
-    std::vector<std::string> names;
-    for (Index image = 0; image < database.size(); ++image) names.push_back(database.name(image));
+    const std::vector<std::string> names = NamesOf(database);
     return set_.name == "holidays" ? MakeHolidaysTask(names)
                                    : LoadOxfordTask(env_, set_.truth, names);
+  }
+
+  // The constants of SAH and RBA, from the training pictures.
+  void Tune(const FeatureSet& raw, JointOptions& joint) const {
+    say_("choosing constants on the training pictures");
+    std::optional<EmbeddedFeatures> embedded;
+    if (embedding_) embedded.emplace(raw, *embedding_);
+    TuneOptions tuning;
+    tuning.settings.bits = options_.tune_bits;
+    tuning.settings.normalise = options_.normalise;
+    tuning.validation = std::max<Index>(2, options_.tune_pictures / 3);
+    tuning.training = std::max<Index>(2, options_.tune_pictures - tuning.validation);
+    tuning.seeds = 1;
+    tuning.rounds = 1;
+    ChooseConstants(tuning, embedded ? static_cast<const FeatureSet&>(*embedded) : raw, joint,
+                    context_);
   }
 
   // The queries of Oxford and Paris: the parts of pictures inside their boxes.
@@ -181,7 +203,13 @@ class RetrievalRunner {
       const Picture picture = describer_.Decode(bytes);
       const double scale =
           static_cast<double>(picture.width) / static_cast<double>(describer_.Inspect(bytes).width);
-      queries.Add(query.name, describer_.Describe(Crop(picture, *query.box, scale)));
+      const MatrixF features = describer_.Describe(Crop(picture, *query.box, scale));
+      if (features.cols() == 0) {
+        throw Error(
+            ErrorCode::kInvalidArgument,
+            fmt::format("query {}, {}: its box has {}", query.name, file.string(), kNoFeatures));
+      }
+      queries.Add(query.name, features);
     }
     return queries;
   }
@@ -196,8 +224,8 @@ class RetrievalRunner {
     return records;
   }
 
-  double CosineMap(const JointTask& task) const {
-    const PoolingSystem gmp(Coupling::None(task.database.dimension()), {.mu = options_.joint.mu});
+  double CosineMap(const JointTask& task, double mu) const {
+    const PoolingSystem gmp(Coupling::None(task.database.dimension()), {.mu = mu});
     MatrixF database = PoolRecords(task.database, gmp, context_);
     database.colwise().normalize();
     MatrixF queries;
@@ -229,10 +257,37 @@ void RetrievalOptions::Validate() const {
   joint.Validate();
   extractor.Validate();
   embedding.Validate();
-  if (sample < 1 || limit < 0) {
+  RequireBits(tune_bits);
+  if (sample < 1 || limit < 0 || searched < 0 || tune_pictures < 6) {
     throw Error(ErrorCode::kInvalidArgument,
-                "expected at least one descriptor for the embedding, and a limit of 0 or more");
+                "expected at least one descriptor for the embedding, limits of 0 or more, and 6 "
+                "pictures to tune with");
   }
+}
+
+FeatureFile KeptPictureFeatures(Env& env, const PictureDescriber& describer, const fs::path& folder,
+                                const std::string& name, Index limit, const fs::path& work,
+                                const RunContext& context,
+                                const std::function<void(const std::string&)>& say) {
+  std::string key = describer.digest() + fmt::format(" {}", limit);
+  for (const FoundPicture& picture : FindPictures(folder, context)) {
+    key += fmt::format("\n{} {} {}", picture.path, picture.size, picture.mtime_ns);
+  }
+  const std::string digest = ContentDigest(std::as_bytes(std::span(key))).substr(0, 12);
+  const fs::path file = work / fmt::format("{}-{}.bpf", name, digest);
+  if (!env.Exists(file)) {
+    env.MakeFolders(work);
+    say(fmt::format("describing the pictures of {}, kept in {}", folder.string(), file.string()));
+    PictureExtraction job;
+    job.folder = folder;
+    job.output = file;
+    job.limit = limit;
+    job.resume = true;
+    for (const FailedPicture& failed : ExtractPictures(env, describer, job, context).failed) {
+      say(fmt::format("{}: {}", failed.path.string(), failed.reason));
+    }
+  }
+  return FeatureFile::Open(env, file);
 }
 
 Experiment RunRetrievalExperiment(Env& env, const RetrievalOptions& options,

@@ -4,7 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <optional>
+#include <tuple>
 #include <utility>
 
 #include "bitpool/base/error.h"
@@ -13,13 +13,17 @@
 #include "bitpool/eval/report.h"
 #include "bitpool/hash/feature_encoder.h"
 #include "bitpool/hash/sash.h"
+#include "bitpool/pipeline/code_evaluation.h"
 #include "bitpool/pipeline/machine.h"
 #include "bitpool/pipeline/paper_figures.h"
 #include "bitpool/pipeline/record_file.h"
+#include "bitpool/pipeline/remembered_tuning.h"
 #include "bitpool/pipeline/tune.h"
 
 namespace bitpool {
 namespace {
+
+constexpr const char* kSeconds = "training_seconds";
 
 const char* NameOf(SupervisedSetting setting) {
   return setting == SupervisedSetting::kTraditional ? "traditional" : "unseen";
@@ -95,14 +99,13 @@ class SplitRunner {
     options.rounds = 1;
     options.unseen_classes = options_.setting == SupervisedSetting::kUnseen;
     const FeatureSubset training(*images_.images, split_.training);
-    return Tune(options, training, &training_labels_, context_).Chosen(given);
+    HashSettings chosen =
+        RememberedTuning(options, training, &training_labels_, options_.figures, context_);
+    chosen.bits = given.bits;
+    return chosen;
   }
 
-  struct Outcome {
-    double mean_ap;  // percent
-    double training_seconds;
-  };
-  Outcome Run(const HashSettings& settings) {
+  RunFigures Run(const HashSettings& settings) {
     const MatrixF& vectors = pooled_.With(MuOf(settings), context_);
     if (settings.method == "sash") MakeRecords();
     const Stopwatch watch;
@@ -110,10 +113,13 @@ class SplitRunner {
     const double seconds = watch.seconds();
     context_.ThrowIfStopped();
     const BinaryCodes codes = EncodeAll(*model.encoder, MatrixColumns(vectors), context_);
-    const Evaluation evaluation =
-        EvaluateCodes(Select(codes, split_.database), Select(codes, split_.queries), truth_,
-                      HashingProtocol(), context_);
-    return {.mean_ap = 100 * evaluation.mean_ap, .training_seconds = seconds};
+    const CodeEvaluation evaluation =
+        EvaluateBothWays(model, Select(codes, split_.database), vectors(Eigen::all, split_.queries),
+                         truth_, HashingProtocol(), context_);
+    return {.metrics = {{kMap, 100 * evaluation.hamming.mean_ap},
+                        {kAsymmetricMap, 100 * evaluation.asymmetric.mean_ap},
+                        {kSeconds, seconds}},
+            .model = ModelDigest(model)};
   }
 
  private:
@@ -254,7 +260,7 @@ Experiment RunSupervisedExperiment(Env& env, const SupervisedOptions& options,
   }
   Experiment experiment = Describe(options, images, context);
   PooledVectors pooled(images, options.normalise);
-  std::map<std::pair<std::string, int>, std::vector<SplitRunner::Outcome>> outcomes;
+  std::map<std::tuple<std::string, int, std::string>, std::vector<double>> figures;
   pooled.With(options.mu, context);  // takes long, so with its own progress
   Progress progress = context.StartProgress(
       "comparing", "runs",
@@ -274,25 +280,26 @@ Experiment RunSupervisedExperiment(Env& env, const SupervisedOptions& options,
       }
       for (const int bits : options.bits) {
         settings.bits = bits;
-        outcomes[{method, bits}].push_back(runner.Run(settings));
+        const RunFigures found = FindOrMake(options.figures, {method, bits, seeded.seed()},
+                                            [&] { return runner.Run(settings); });
+        for (const auto& [metric, figure] : found.metrics) {
+          figures[{method, bits, metric}].push_back(figure);
+        }
         progress.Advance();
       }
     }
   }
   for (const std::string& method : options.methods) {
     for (const int bits : options.bits) {
-      std::vector<double> maps, seconds;
-      for (const SplitRunner::Outcome& outcome : outcomes[{method, bits}]) {
-        maps.push_back(outcome.mean_ap);
-        seconds.push_back(outcome.training_seconds);
+      for (const char* metric : {kMap, kAsymmetricMap, kSeconds}) {
+        experiment.results.push_back(
+            SummariseRuns(method, bits, metric, figures[{method, bits, metric}]));
       }
-      experiment.results.push_back(SummariseRuns(method, bits, "mAP", maps));
-      experiment.results.push_back(SummariseRuns(method, bits, "training_seconds", seconds));
     }
   }
   if (const PaperTable* table = PaperTableFor(options, images.name)) {
-    const std::vector<ExperimentResult> figures = PaperResults(*table, options.bits);
-    experiment.results.insert(experiment.results.end(), figures.begin(), figures.end());
+    const std::vector<ExperimentResult> printed = PaperResults(*table, options.bits);
+    experiment.results.insert(experiment.results.end(), printed.begin(), printed.end());
     experiment.settings["paper_table"] = table->label;
   }
   return experiment;
@@ -310,12 +317,11 @@ std::string SupervisedReport(const Experiment& experiment) {
                 "binary code from which its label can be told; the other methods hash the vectors "
                 "of generalised max pooling.");
   report.AddSection("Accuracy");
-  report.AddFigure(RenderSvg(ChartOf(experiment, "mAP", "mAP over the length of the codes",
+  report.AddFigure(RenderSvg(ChartOf(experiment, kMap, "mAP over the length of the codes",
                                      "mAP, percent", {"sash"})),
                    "Mean over the seeds; bars show the standard deviation.");
-  ReportTable ours = TableOf(experiment, "mAP", "{:.2f}", true);
-  ours.caption = "mAP over all results in percent, mean ± standard deviation over the seeds";
-  report.AddTable(ours);
+  AddMapTable(experiment,
+              "mAP over all results in percent, mean ± standard deviation over the seeds", report);
   if (experiment.settings.contains("paper_table")) {
     ReportTable paper = TableOf(experiment, "paper_mAP", "{:.2f}", true);
     paper.caption = "The paper's figures (" +
@@ -324,7 +330,7 @@ std::string SupervisedReport(const Experiment& experiment) {
     report.AddTable(paper);
   }
   report.AddSection("Training time");
-  ReportTable seconds = TableOf(experiment, "training_seconds", "{:.2f}", false);
+  ReportTable seconds = TableOf(experiment, kSeconds, "{:.2f}", false);
   seconds.caption = "Seconds of training, after the images were reduced and pooled";
   report.AddTable(seconds);
   AddHowItWasMeasured(experiment, report);

@@ -14,6 +14,7 @@
 #include "bitpool/io/env.h"
 #include "bitpool/pipeline/cnn_features.h"
 #include "bitpool/pipeline/hash_methods.h"
+#include "bitpool/pipeline/run_figures.h"
 
 namespace bitpool {
 
@@ -40,6 +41,7 @@ struct SupervisedOptions {
   uint64_t memory = uint64_t{4} << 30;  // records of the training images are kept in memory up to
                                         // so many bytes
   std::filesystem::path scratch;        // beyond, in this file
+  FigureStore* figures = nullptr;       // where the figures of single runs are kept; null: nowhere
 
   // Throws kInvalidArgument when a field has no meaning.
   void Validate() const;
@@ -60,9 +62,9 @@ LabelledImages Labelled(const CnnFeatures& features);
 
 // Hashing with labels (section VII of the paper): SASH from the local features against the
 // supervised methods, which get the vectors of generalised max pooling. Every seed has its own
-// split. Metrics: "mAP" in percent over all results, "training_seconds" (after the images were
-// reduced and pooled; SASH's own pooling while it learns counts), and "paper_mAP", the paper's
-// figures where it has them.
+// split. Metrics: "mAP" and "asymmetric_mAP" in percent over all results, "training_seconds" (after
+// the images were reduced and pooled; SASH's own pooling while it learns counts), and "paper_mAP",
+// the paper's figures where it has them.
 Experiment RunSupervisedExperiment(Env& env, const SupervisedOptions& options,
                                    const LabelledImages& images, const RunContext& context);
 

@@ -8,17 +8,16 @@
 #include "bitpool/base/error.h"
 #include "bitpool/base/stopwatch.h"
 #include "bitpool/dataset/splits.h"
-#include "bitpool/eval/evaluate.h"
 #include "bitpool/eval/neighbours.h"
 #include "bitpool/eval/report.h"
 #include "bitpool/hash/rba.h"
+#include "bitpool/pipeline/code_evaluation.h"
 #include "bitpool/pipeline/hash_methods.h"
 #include "bitpool/pipeline/machine.h"
 
 namespace bitpool {
 namespace {
 
-constexpr const char* kMap = "mAP";
 constexpr const char* kSeconds = "training_seconds";
 constexpr const char* kError = "reconstruction_error";
 constexpr int kSurfaceBits = 32;
@@ -27,15 +26,23 @@ const std::vector<double> kBetas = {1e-6, 1e-5, 1e-4, 1e-3, 1e-2};
 
 // Queries with their right answers in a database.
 struct Task {
-  MatrixF database, queries;
+  MatrixF training, other, queries;  // `other` is what is searched, where training vectors are not
+  Protocol protocol;
   ListedTruth truth{0};
+
+  const MatrixF& database() const { return other.size() == 0 ? training : other; }
 };
 
-Task MakeTask(MatrixF database, MatrixF queries, Index neighbours, const RunContext& context) {
-  Task task{.database = std::move(database), .queries = std::move(queries)};
-  task.truth =
-      FindNeighbours(MatrixColumns(task.database), MatrixColumns(task.queries), neighbours, context)
-          .Truth(task.database.cols(), neighbours);
+Task MakeTask(MatrixF training, const MatrixF& database, MatrixF queries,
+              const UnsupervisedOptions& options, const RunContext& context) {
+  Task task{.training = std::move(training),
+            .other = database,
+            .queries = std::move(queries),
+            .protocol = HashingProtocol()};
+  task.protocol.ap.cutoff = options.top;
+  task.truth = FindNeighbours(MatrixColumns(task.database()), MatrixColumns(task.queries),
+                              options.neighbours, context)
+                   .Truth(task.database().cols(), options.neighbours);
   return task;
 }
 
@@ -44,33 +51,29 @@ MatrixF Choose(const MatrixF& vectors, Index count, uint64_t seed) {
   return GatherColumns(MatrixColumns(vectors), ChooseItems(vectors.cols(), count, seed).chosen);
 }
 
-// What one run of one method gives.
-struct Outcome {
-  double map = 0, seconds = 0, error = 0;
-};
-
-Outcome RunOnce(const HashSettings& settings, const Task& task, const RunContext& context) {
-  const MatrixColumns database(task.database), queries(task.queries);
-  Outcome outcome;
+RunFigures RunOnce(const HashSettings& settings, const Task& task, const RunContext& context) {
+  const MatrixColumns training(task.training), queries(task.queries);
   const Stopwatch watch;
-  const Trained<HashModel> trained = TrainHash(settings, database, context);
-  outcome.seconds = watch.seconds();
+  const Trained<HashModel> trained = TrainHash(settings, training, context);
+  const double seconds = watch.seconds();
   context.ThrowIfStopped();  // a trainer gives what it has when it is stopped
-  const HashEncoder& encoder = *trained.model.encoder;
-  const Evaluation evaluation =
-      EvaluateCodes(EncodeAll(encoder, database, context), EncodeAll(encoder, queries, context),
-                    task.truth, HashingProtocol(), context);
-  outcome.map = 100 * evaluation.mean_ap;
-  outcome.error = ReconstructionError(trained.model, queries, context);
-  return outcome;
+  const BinaryCodes codes =
+      EncodeAll(*trained.model.encoder, MatrixColumns(task.database()), context);
+  const CodeEvaluation evaluation =
+      EvaluateBothWays(trained.model, codes, task.queries, task.truth, task.protocol, context);
+  return {.metrics = {{kMap, 100 * evaluation.hamming.mean_ap},
+                      {kAsymmetricMap, 100 * evaluation.asymmetric.mean_ap},
+                      {kSeconds, seconds},
+                      {kError, ReconstructionError(trained.model, queries, context)}},
+          .model = ModelDigest(trained.model)};
 }
 
-// The figures of all runs for one metric.
-std::vector<double> Figures(const std::vector<Outcome>& outcomes, double Outcome::*figure) {
-  std::vector<double> figures;
-  figures.reserve(outcomes.size());
-  for (const Outcome& outcome : outcomes) figures.push_back(outcome.*figure);
-  return figures;
+HashSettings SettingsOf(const UnsupervisedOptions& options, const std::string& method, int bits) {
+  const auto found = options.constants.find(method);
+  HashSettings settings = found == options.constants.end() ? HashSettings() : found->second;
+  settings.method = method;
+  settings.bits = bits;
+  return settings;
 }
 
 std::vector<std::string> MethodsOf(const UnsupervisedOptions& options) {
@@ -81,15 +84,18 @@ std::vector<std::string> MethodsOf(const UnsupervisedOptions& options) {
   return methods;
 }
 
-HeatMap MeasureSurface(const UnsupervisedOptions& options, const VectorSet& set,
-                       const RunContext& context) {
+}  // namespace
+
+HeatMap MeasureRbaSurface(const UnsupervisedOptions& options, const VectorSet& set,
+                          const RunContext& context) {
+  options.Validate();
   const MatrixF train = Choose(set.train, options.limit, context.seed());
   const Index held_out = std::min(options.queries, train.cols() / 5);
   const Split split = ChooseItems(train.cols(), held_out, context.seed());
   const MatrixColumns columns(train);
   const RunContext quiet = context.WithoutProgress();
-  const Task task = MakeTask(GatherColumns(columns, split.rest),
-                             GatherColumns(columns, split.chosen), options.neighbours, quiet);
+  const Task task = MakeTask(GatherColumns(columns, split.rest), {},
+                             GatherColumns(columns, split.chosen), options, quiet);
   HeatMap surface{.title = fmt::format("RBA, {} bits: mAP over its constants", kSurfaceBits),
                   .x_label = "λ",
                   .y_label = "β",
@@ -105,12 +111,14 @@ HeatMap MeasureSurface(const UnsupervisedOptions& options, const VectorSet& set,
       settings.lambda = kLambdas[j];
       settings.beta = kBetas[i];
       surface.values(static_cast<Index>(i), static_cast<Index>(j)) =
-          RunOnce(settings, task, quiet).map;
+          RunOnce(settings, task, quiet).metrics.at(kMap);
       progress.Advance();
     }
   }
   return surface;
 }
+
+namespace {
 
 BarChart TimesOf(const Experiment& experiment, int bits) {
   BarChart chart{.title = fmt::format("Training time, {} bits", bits),
@@ -132,7 +140,7 @@ BarChart TimesOf(const Experiment& experiment, int bits) {
 void UnsupervisedOptions::Validate() const {
   for (const int length : bits) RequireBits(length);
   for (const std::string& method : methods) FindVectorMethod(method);
-  if (bits.empty() || seeds < 1 || queries < 1 || neighbours < 1 || limit < 0) {
+  if (bits.empty() || seeds < 1 || queries < 1 || neighbours < 1 || limit < 0 || top < 0) {
     throw Error(ErrorCode::kInvalidArgument,
                 "expected at least one code length, seed, query and neighbour");
   }
@@ -141,9 +149,8 @@ void UnsupervisedOptions::Validate() const {
 UnsupervisedResult RunUnsupervisedExperiment(const UnsupervisedOptions& options,
                                              const VectorSet& set, const RunContext& context) {
   options.Validate();
-  const Task task =
-      MakeTask(Choose(set.train, options.limit, context.seed()),
-               Choose(set.test, options.queries, context.seed()), options.neighbours, context);
+  const Task task = MakeTask(Choose(set.train, options.limit, context.seed()), set.database,
+                             Choose(set.test, options.queries, context.seed()), options, context);
   const std::vector<std::string> methods = MethodsOf(options);
   UnsupervisedResult result;
   Experiment& experiment = result.experiment;
@@ -153,12 +160,17 @@ UnsupervisedResult RunUnsupervisedExperiment(const UnsupervisedOptions& options,
                          {"bits", options.bits},
                          {"seeds", options.seeds},
                          {"first_seed", context.seed()},
-                         {"protocol", HashingProtocol().Describe()},
+                         {"protocol", task.protocol.Describe()},
                          {"neighbours", options.neighbours}};
+  for (const auto& [method, constants] : options.constants) {
+    nlohmann::json described = DescribeSettings(constants, 0);
+    for (const char* key : {"method", "bits", "preset", "seed", "normalise"}) described.erase(key);
+    experiment.settings["constants"][method] = described;
+  }
   experiment.data = {{"set", set.name},
                      {"features", set.features},
-                     {"database", task.database.cols()},
-                     {"training", task.database.cols()},
+                     {"database", task.database().cols()},
+                     {"training", task.training.cols()},
                      {"queries", task.queries.cols()}};
   experiment.machine = DescribeMachine(FactsOfThisMachine(context));
 
@@ -167,22 +179,22 @@ UnsupervisedResult RunUnsupervisedExperiment(const UnsupervisedOptions& options,
       methods.size() * options.bits.size() * static_cast<size_t>(options.seeds));
   for (const std::string& method : methods) {
     for (const int bits : options.bits) {
-      std::vector<Outcome> outcomes;
+      std::map<std::string, std::vector<double>> figures;
       for (int run = 0; run < options.seeds; ++run) {
         const RunContext seeded =
             context.WithSeed(context.seed() + static_cast<uint64_t>(run)).WithoutProgress();
-        outcomes.push_back(RunOnce({.method = method, .bits = bits}, task, seeded));
+        const RunFigures found = FindOrMake(options.figures, {method, bits, seeded.seed()}, [&] {
+          return RunOnce(SettingsOf(options, method, bits), task, seeded);
+        });
+        for (const auto& [metric, figure] : found.metrics) figures[metric].push_back(figure);
         progress.Advance();
       }
-      experiment.results.push_back(
-          SummariseRuns(method, bits, kMap, Figures(outcomes, &Outcome::map)));
-      experiment.results.push_back(
-          SummariseRuns(method, bits, kSeconds, Figures(outcomes, &Outcome::seconds)));
-      experiment.results.push_back(
-          SummariseRuns(method, bits, kError, Figures(outcomes, &Outcome::error)));
+      for (const char* metric : {kMap, kAsymmetricMap, kSeconds, kError}) {
+        experiment.results.push_back(SummariseRuns(method, bits, metric, figures[metric]));
+      }
     }
   }
-  if (options.surface) result.surface = MeasureSurface(options, set, context);
+  if (options.surface) result.surface = MeasureRbaSurface(options, set, context);
   return result;
 }
 
@@ -195,9 +207,7 @@ std::string UnsupervisedReport(const UnsupervisedResult& result) {
   report.AddFigure(RenderSvg(ChartOf(experiment, kMap, "mAP over the length of the codes",
                                      "mAP, percent", {"rba"})),
                    "Mean over the seeds; bars show the standard deviation.");
-  ReportTable accuracy = TableOf(experiment, kMap, "{:.2f}", true);
-  accuracy.caption = "mAP in percent, mean ± standard deviation over the seeds";
-  report.AddTable(accuracy);
+  AddMapTable(experiment, "mAP in percent, mean ± standard deviation over the seeds", report);
   report.AddSection("Training time");
   const auto bits = experiment.settings.at("bits").get<std::vector<int>>();
   report.AddFigure(RenderSvg(TimesOf(experiment, *std::ranges::max_element(bits))),

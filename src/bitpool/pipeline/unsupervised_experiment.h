@@ -1,6 +1,6 @@
 #pragma once
 
-#include <filesystem>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -8,6 +8,8 @@
 #include "bitpool/base/run_context.h"
 #include "bitpool/eval/chart.h"
 #include "bitpool/eval/experiment_result.h"
+#include "bitpool/pipeline/hash_methods.h"
+#include "bitpool/pipeline/run_figures.h"
 #include "bitpool/pipeline/vector_sets.h"
 
 namespace bitpool {
@@ -19,23 +21,33 @@ struct UnsupervisedOptions {
   Index queries = 1000;              // drawn from the test vectors, the same for all runs
   Index neighbours = 50;             // Euclidean neighbours that count as right answers
   Index limit = 0;                   // training vectors to use, drawn at random; 0: all
+  Index top = 0;                     // only so many results count; 0: all
   bool surface = true;               // also measure RBA over a grid of its constants
+  // Constants of a method, where they are not its defaults.
+  std::map<std::string, HashSettings> constants = {};
+  FigureStore* figures = nullptr;  // where the figures of single runs are kept; null: nowhere
 
   // Throws kInvalidArgument when a field has no meaning.
   void Validate() const;
 };
 
 struct UnsupervisedResult {  // NOLINT(bugprone-exception-escape): as Experiment
-  Experiment experiment;     // metrics "mAP" (percent), "training_seconds", "reconstruction_error"
+  Experiment experiment;     // metrics "mAP" and "asymmetric_mAP" (percent),
+                             // "training_seconds", "reconstruction_error"
   // mAP of RBA over λ and β, measured on training vectors held out as queries, never on the test
   // queries: it is what one would choose the constants by.
   std::optional<HeatMap> surface;
 };
 
 // The comparison of section III: every method is trained on the training vectors, which are also
-// the database, and asked with test vectors for their Euclidean neighbours.
+// the database unless the set has one of its own, and asked with test vectors for their Euclidean
+// neighbours.
 UnsupervisedResult RunUnsupervisedExperiment(const UnsupervisedOptions& options,
                                              const VectorSet& set, const RunContext& context);
+
+// The surface alone.
+HeatMap MeasureRbaSurface(const UnsupervisedOptions& options, const VectorSet& set,
+                          const RunContext& context);
 
 // The report as a page.
 std::string UnsupervisedReport(const UnsupervisedResult& result);

@@ -32,7 +32,7 @@ TEST(UnsupervisedExperiment, HasAFigureForEveryMethodLengthAndMetric) {
   const UnsupervisedResult result =
       RunUnsupervisedExperiment(SmallOptions(), SmallSet(), RunContext());
   const Experiment& experiment = result.experiment;
-  ASSERT_EQ(experiment.results.size(), 12U);
+  ASSERT_EQ(experiment.results.size(), 16U);
   for (const ExperimentResult& found : experiment.results) {
     EXPECT_EQ(found.seeds, 2);
     EXPECT_GE(found.mean, 0);
