@@ -1,22 +1,9 @@
-#include <fmt/format.h>
+#include "bench.h"
 
 #include <nlohmann/json.hpp>
 
-#include "hamming_bench.h"
-#include "pooling_bench.h"
-#include "session.h"
-#include "table.h"
-#include "training_bench.h"
-
 namespace bitpool::app {
-namespace {
 
-std::string Figure(const nlohmann::json& value) {
-  if (value.is_null()) return "not measured";
-  return fmt::format("{:.{}f}", value.get<double>(), value.get<double>() < 100 ? 1 : 0);
-}
-
-// A result, as JSON or as a table.
 int Show(const Session& session, const nlohmann::json& found,
          std::string (*readable)(const nlohmann::json&)) {
   if (session.json()) {
@@ -27,154 +14,18 @@ int Show(const Session& session, const nlohmann::json& found,
   return kExitFine;
 }
 
-std::string ReadableHamming(const nlohmann::json& found) {
-  std::vector<std::vector<std::string>> rows = {{"what", "queries/s", "times the plain scan"}};
-  const double scan = found["scan_qps"].get<double>();
-  const std::vector<std::pair<const char*, const char*>> ways = {
-      {"scan_qps", "plain popcount scan"},
-      {"ours_batch_qps", "ours, batch"},
-      {"ours_single_qps", "ours, one query at a time"},
-      {"mih_qps", "ours, multi-index"},
-      {"faiss_flat_qps", "Faiss IndexBinaryFlat"},
-      {"faiss_multihash_qps", "Faiss IndexBinaryMultiHash"}};
-  for (const auto& [key, name] : ways) {
-    rows.push_back({name, Figure(found[key]),
-                    found[key].is_null() ? "" : Figure(found[key].get<double>() / scan)});
-  }
-  return fmt::format("{} {} codes of {} bits, k = {}, {} threads, {}\n", found["codes"].dump(),
-                     found["clustered"].get<bool>() ? "clustered" : "uniform", found["bits"].dump(),
-                     found["k"].dump(), found["threads"].dump(),
-                     found["target"].get<std::string>()) +
-         FormatTable(rows) +
-         fmt::format("one query reads {} GB/s; the memory gives {} GB/s\n",
-                     Figure(found["ours_single_gb_per_s"]), Figure(found["stream_gb_per_s"]));
-}
-
-std::string ReadableTraining(const nlohmann::json& found) {
-  std::vector<std::vector<std::string>> rows = {{"what", "ours", "peer", "ratio"}};
-  const auto add = [&](const char* what, const char* ours, const char* peer, bool speeds) {
-    const nlohmann::json& a = found[ours];
-    const nlohmann::json& b = found[peer];
-    const auto figure = [](const nlohmann::json& value) {
-      return value.is_null() ? "not measured" : fmt::format("{:.4g}", value.get<double>());
-    };
-    std::string ratio;
-    if (!a.is_null() && !b.is_null()) {
-      const double times =
-          speeds ? a.get<double>() / b.get<double>() : b.get<double>() / a.get<double>();
-      ratio = fmt::format("{:.2f}", times);
-    }
-    rows.push_back({what, figure(a), figure(b), ratio});
-  };
-  add("RBA against BA, CIFAR-10 GIST size, s", "rba_s", "ba_s", false);
-  add("RBA against its bare products, MNIST size, s", "rba_mnist_s", "rba_mnist_products_s", false);
-  add("ITQ against Faiss, 128 dimensions, s", "itq_128_s", "faiss_itq_128_s", false);
-  add("ITQ against Faiss, 512 dimensions, s", "itq_512_s", "faiss_itq_512_s", false);
-  add("encoding against the bare product, vectors/s", "encode_per_s", "product_per_s", true);
-  return FormatTable(rows) + "ratio: how many times as fast ours is\n";
-}
-
-void AddTrainingBench(CLI::App* parent, Session& session) {
-  const auto options = std::make_shared<bench::TrainingBenchOptions>();
-  CLI::App* command = parent->add_subcommand("training", "Training and encoding");
-  command->add_option("--size", options->size, "Share of the usual number of samples")
-      ->capture_default_str();
-  command->add_option("--rounds", options->rounds, "The best of so many runs counts")
-      ->capture_default_str();
-  command->footer("Example:\n  bitpool bench training --json");
-  command->callback([options, &session] {
-    session.action = [options, &session] {
-      return Show(session, bench::RunTrainingBench(*options, session.MakeContext()),
-                  &ReadableTraining);
-    };
-  });
-}
-
-std::string ReadablePooling(const nlohmann::json& found) {
-  const double one_pass = found["one_pass_ms"].get<double>();
-  const auto row = [&](const char* what, const char* ours, const char* direct,
-                       const char* iterations) -> std::vector<std::string> {
-    const double mine = found[ours].get<double>(), theirs = found[direct].get<double>();
-    return {what,
-            fmt::format("{:.3f}", mine),
-            fmt::format("{:.3f}", theirs),
-            fmt::format("{:.2f}", theirs / mine),
-            fmt::format("{:.2f}", mine / one_pass),
-            fmt::format("{:.1f}", found[iterations].get<double>())};
-  };
-  return fmt::format("{} images ({}) with {:.0f} descriptors of {}, mu = {}, one thread\n",
-                     found["images"].dump(), found["data"].get<std::string>(),
-                     found["descriptors"].get<double>(), found["dimension"].dump(),
-                     found["mu"].get<double>()) +
-         FormatTable(
-             {{"what", "ours, ms", "direct, ms", "direct/ours", "ours/one pass", "iterations"},
-              row("generalised max pooling", "ours_ms", "direct_ms", "iterations"),
-              row("coupled with SAH", "coupled_ours_ms", "coupled_direct_ms",
-                  "coupled_iterations")}) +
-         fmt::format(
-             "one pass over the descriptors: {:.3f} ms\n"
-             "bits that are those of the direct solver in double precision: {:.4f} %\n",
-             one_pass, 100 * found["bits_equal"].get<double>());
-}
-
-void AddPoolingBench(CLI::App* parent, Session& session) {
-  const auto options = std::make_shared<bench::PoolingBenchOptions>();
-  CLI::App* command = parent->add_subcommand("pooling", "Pooling of local features, on one thread");
-  command->add_option("--features", options->features,
-                      "Feature set (.bpf) with real images instead of generated ones");
-  command
-      ->add_option("--cnn", options->cnn,
-                   "Or a network for real features: a Caffe .prototxt and its .caffemodel, or "
-                   "an .onnx file")
-      ->expected(1, 2);
-  command->add_option("--pictures", options->pictures, "The folder of pictures for it");
-  command->add_option("--layer", options->layer, "Its layer")->capture_default_str();
-  command->add_option("--size", options->size, "Pixels it sees, squared")->capture_default_str();
-  command->add_option("--descriptors", options->descriptors, "Descriptors of a generated image")
-      ->capture_default_str();
-  command->add_option("--mu", options->mu, "How much a large vector costs")->capture_default_str();
-  command->add_option("--gamma", options->gamma, "Weight of the aggregation in SAH")
-      ->capture_default_str();
-  command->add_option("--bits", options->bits, "Length of SAH's codes")->capture_default_str();
-  command->add_option("--images", options->images, "Images to pool in turn")->capture_default_str();
-  command->add_option("--rounds", options->rounds, "The best of so many runs counts")
-      ->capture_default_str();
-  command->footer("Example:\n  bitpool bench pooling --features holidays.bpf --json");
-  command->callback([options, &session] {
-    session.action = [options, &session] {
-      const auto run = [&] { return bench::RunPoolingBench(*options, session.MakeContext()); };
-      return Show(session,
-                  options->features.empty() ? run() : NamingTheFile(options->features, run),
-                  &ReadablePooling);
-    };
-  });
-}
-
-}  // namespace
-
 void AddBench(CLI::App& app, Session& session) {
   CLI::App* command = app.add_subcommand("bench", "Measure speed, beside peers in the same run");
   command->require_subcommand(1);
   command->fallthrough();
   command->footer("Example:\n  bitpool bench hamming --bits 64 --codes 1000000 --threads 1");
 
-  const auto options = std::make_shared<bench::HammingBenchOptions>();
-  CLI::App* hamming = command->add_subcommand("hamming", "Exact Hamming search");
-  hamming->add_option("--bits", options->bits, "Length of the codes")->capture_default_str();
-  hamming->add_option("--codes", options->codes, "Number of codes")->capture_default_str();
-  hamming->add_option("-k", options->k, "Neighbours to find")->capture_default_str();
-  hamming->add_flag("--clustered", options->clustered,
-                    "Codes around 20,000 centres instead of uniform ones");
-  hamming->footer(
-      "Example:\n  bitpool bench hamming --bits 64 --codes 10000000 -k 10 --threads 1 --json");
-  hamming->callback([options, &session] {
-    session.action = [options, &session] {
-      return Show(session, bench::RunHammingBench(*options, session.MakeContext()),
-                  &ReadableHamming);
-    };
-  });
+  AddHammingBench(command, session);
+  AddAsymmetricBench(command, session);
   AddTrainingBench(command, session);
   AddPoolingBench(command, session);
+  AddQuantisationBench(command, session);
+  AddDuplicatesBench(command, session);
 }
 
 }  // namespace bitpool::app

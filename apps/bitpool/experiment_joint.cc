@@ -5,7 +5,7 @@
 
 #include "bitpool/dataset/feature_file.h"
 #include "bitpool/dataset/holidays.h"
-#include "bitpool/dataset/splits.h"
+#include "bitpool/pipeline/class_retrieval.h"
 #include "bitpool/pipeline/joint_experiment.h"
 #include "bitpool/pipeline/record_file.h"
 #include "cnn_choice.h"
@@ -114,25 +114,14 @@ Experiment OnPublicSet(const JointCommand& command, const JointOptions& options,
   const CnnFeatures set = LoadCnnFeatures(
       Env::Posix(), command.cnn.Request(command.dataset, DataFolder(command.folder)), context,
       [&](const std::string& line) { session.Say(line); });
-  const std::vector<Index> asking =
-      ChooseItems(set.test->size(), std::min(command.ask, set.test->size()), context.seed()).chosen;
-  const auto training = Reduce(command, *set.train, "training", session, context);
-  const auto queries =
-      Reduce(command, FeatureSubset(*set.test, asking), "queries", session, context);
-  const LabelTruth truth(set.test_labels.Select(asking), set.train_labels);
-  Experiment experiment =
-      RunJointExperiment(options,
-                         {.training = *training,
-                          .database = *training,
-                          .queries = queries.get(),
-                          .truth = truth,
-                          .protocol = command.top > 0 ? HashingAt(command.top) : HashingProtocol(),
-                          .normalise = command.normalise},
-                         context);
-  experiment.title += ": " + set.name;
-  experiment.data["set"] = set.name;
-  experiment.data["features"] = set.features;
-  return experiment;
+  ClassRetrievalOptions asked;
+  asked.joint = options;
+  asked.queries = command.ask;
+  asked.top = command.top;
+  asked.normalise = command.normalise;
+  asked.memory = command.choice.memory_mib << 20;
+  asked.scratch = ScratchFile("joint");
+  return RunClassRetrieval(Env::Posix(), asked, Labelled(set), context);
 }
 
 int RunJoint(const JointCommand& command, const Session& session) {

@@ -48,6 +48,7 @@ int Main(int argc, char** argv) {
   AddInspect(app, session);
   AddPool(app, session);
   AddQuery(app, session);
+  AddReproduce(app, session);
   AddSearch(app, session);
   AddTrain(app, session);
   AddTruth(app, session);

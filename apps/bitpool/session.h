@@ -99,6 +99,7 @@ void AddIndexCodes(CLI::App& app, Session& session);
 void AddInspect(CLI::App& app, Session& session);
 void AddPool(CLI::App& app, Session& session);
 void AddQuery(CLI::App& app, Session& session);
+void AddReproduce(CLI::App& app, Session& session);
 void AddSearch(CLI::App& app, Session& session);
 void AddTrain(CLI::App& app, Session& session);
 void AddTruth(CLI::App& app, Session& session);
