@@ -468,7 +468,10 @@ RealQueries::RealQueries(const MatrixFRef& weights)
       }
       own[i] = column(i);
       totals_[query] += std::abs(own[i]);
-      if (Positive(own[i])) codes_[query * bytes_ + static_cast<size_t>(i) / 8] |= 1U << (i % 8);
+      if (Positive(own[i])) {
+        uint8_t& byte = codes_[query * bytes_ + static_cast<size_t>(i) / 8];
+        byte = static_cast<uint8_t>(byte | 1U << (i % 8));
+      }
     }
     const auto order = std::span(order_).subspan(query * bytes_, bytes_);
     std::iota(order.begin(), order.end(), 0U);

@@ -40,7 +40,8 @@ ListedTruth RandomTruth(Random& random, Index queries, Index database) {
 
 // The same bits, so that NaN equals NaN.
 bool SameNumbers(const std::vector<double>& a, const std::vector<double>& b) {
-  return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(double)) == 0;
+  return a.size() == b.size() &&
+         (a.empty() || std::memcmp(a.data(), b.data(), a.size() * sizeof(double)) == 0);
 }
 
 void ExpectSame(const Evaluation& a, const Evaluation& b) {
