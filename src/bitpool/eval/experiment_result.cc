@@ -214,7 +214,7 @@ void AddMapTable(const Experiment& experiment, std::string_view caption, Report&
   report.AddTable(table);
   report.AddParagraph(
       "Asymmetric: the database is the same codes, but the queries are real numbers that weigh "
-      "their bits. That helps every method.");
+      "their bits.");
 }
 
 LineChart ChartOf(const Experiment& experiment, std::string_view metric, std::string_view title,

@@ -301,7 +301,7 @@ std::string ReproductionReport(const ReproductionCatalogue& catalogue,
       "held when one is not.");
   report.AddParagraph(
       "Lines called asymmetric: the database is the same codes, but queries are real numbers that "
-      "weigh their bits. That helps every method; compare them with each other only.");
+      "weigh their bits; compare them with each other only.");
   for (const std::string& name : reproduction.entries) {
     AddEntry(catalogue.entry(name), reproduction, context, report);
   }
