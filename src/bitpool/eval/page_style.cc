@@ -68,6 +68,8 @@ thead th { font-weight: 600; border-bottom: 1.5px solid var(--ink); }
 th:first-child { position: sticky; left: 0; padding-left: 0; background: var(--paper); }
 @media (max-width: 40rem) { th, td { padding: 0.45rem 0.8rem; } }
 th.right, td.right { text-align: right; }
+td.text { white-space: normal; min-width: 10rem; }
+a { color: inherit; text-decoration-color: var(--muted); text-underline-offset: 0.15em; }
 td b, th b { font-weight: 700; }
 .note { display: inline-block; margin-left: 0.4em; color: var(--muted); font-size: 0.86em; }
 tbody tr:hover td, tbody tr:hover th { background: var(--tint); }

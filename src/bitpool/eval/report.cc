@@ -26,7 +26,10 @@ Align AlignOf(const ReportTable& table, size_t column) {
   return table.rows.empty() ? Align::kLeft : table.rows.front()[column].align;
 }
 
-std::string_view ClassOf(Align align) { return align == Align::kRight ? " class=\"right\"" : ""; }
+std::string_view ClassOf(Align align) {
+  if (align == Align::kText) return " class=\"text\"";
+  return align == Align::kRight ? " class=\"right\"" : "";
+}
 
 std::string HeaderHtml(const ReportTable& table) {
   std::string html = "<thead><tr>";
@@ -48,11 +51,19 @@ std::vector<size_t> NoteWidths(const ReportTable& table) {
   return widths;
 }
 
-// A cell without a note keeps the room of one, so that the numbers of a column stay aligned.
+// A cell without a note keeps the room of one, so that the numbers of a column stay aligned; a
+// sentence needs none.
 std::string CellHtml(const ReportCell& cell, bool names_row, size_t note_width) {
   std::string content = EscapeMarkup(cell.text);
   if (cell.emphasised) content = "<b>" + content + "</b>";
-  if (note_width > 0) {
+  if (!cell.link.empty()) {
+    content = fmt::format("<a href=\"#{}\">{}</a>", EscapeMarkup(cell.link), content);
+  }
+  if (cell.align == Align::kText) {
+    if (!cell.note.empty()) {
+      content += fmt::format(" <span class=\"note\">{}</span>", EscapeMarkup(cell.note));
+    }
+  } else if (note_width > 0) {
     fmt::format_to(std::back_inserter(content),
                    " <span class=\"note\" style=\"min-width:{}ch\">{}</span>", note_width,
                    EscapeMarkup(cell.note));
@@ -83,9 +94,10 @@ void Report::EndFigures() {
   in_figures_ = false;
 }
 
-void Report::AddSection(std::string_view heading) {
+void Report::AddSection(std::string_view heading, std::string_view name) {
   EndFigures();
-  body_ += "<h2>" + EscapeMarkup(heading) + "</h2>\n";
+  const std::string id = name.empty() ? "" : fmt::format(" id=\"{}\"", EscapeMarkup(name));
+  fmt::format_to(std::back_inserter(body_), "<h2{}>{}</h2>\n", id, EscapeMarkup(heading));
 }
 
 void Report::AddParagraph(std::string_view text) {

@@ -7,13 +7,14 @@
 
 namespace bitpool {
 
-enum class Align { kLeft, kRight };
+enum class Align { kLeft, kRight, kText };  // kText: left, and may break into lines
 
 struct ReportCell {
   std::string text;
   std::string note = {};    // after the text and quieter, such as "± 0.003"
   bool emphasised = false;  // the best of its column
   Align align = Align::kLeft;
+  std::string link = {};  // the text leads to the section with this name
 };
 
 // A column of the header is aligned as its first cell.
@@ -40,7 +41,8 @@ class Report {
  public:
   explicit Report(std::string title, std::string subtitle = {});
 
-  void AddSection(std::string_view heading);
+  // With a name, cells can link to it: letters, digits and hyphens.
+  void AddSection(std::string_view heading, std::string_view name = {});
   void AddParagraph(std::string_view text);
   void AddFacts(const ReportFacts& facts);
   // Throws kInvalidArgument for a row that is not as long as the header.

@@ -125,6 +125,24 @@ TEST(Report, Tables) {
   EXPECT_NO_THROW(ReadMarkup(report.Html()));
 }
 
+TEST(Report, SentencesBreakAndLeadToTheirSection) {
+  Report report("t");
+  report.AddTable(
+      {.caption = "c",
+       .header = {"a", "b"},
+       .rows = {{{.text = "held"},
+                 {.text = "A & B", .note = "(x)", .align = Align::kText, .link = "there"}},
+                {{.text = "held"}, {.text = "C", .align = Align::kText}}}});
+  report.AddSection("There", "there");
+  const auto page = ReadMarkup(report.Html());
+  EXPECT_EQ(Select(page, "td", "text").size(), 2U);
+  ASSERT_EQ(Select(page, "a").size(), 1U);
+  EXPECT_EQ(Select(page, "a")[0].attributes.at("href"), "#there");
+  EXPECT_EQ(Select(page, "a")[0].text, "A & B");
+  EXPECT_EQ(Select(page, "span", "note").size(), 1U) << "a sentence keeps no room for a note";
+  EXPECT_EQ(Select(page, "h2")[0].attributes.at("id"), "there");
+}
+
 TEST(Report, FiguresAreSvg) {
   Report report("t");
   EXPECT_THROW(report.AddFigure("<p>no</p>", "c"), Error);
