@@ -106,7 +106,8 @@ void AddSupervisedExperiment(CLI::App* parent, Session& session) {
   app->add_flag("!--no-normalise", options.normalise, "Take local features as they are");
   app->add_option("--config", command->configs, "Constants that tune has written, for each method");
   app->add_flag("--tune", options.tune,
-                "Choose the constants of sash for each split, on its training images");
+                "Choose the constants of sash, and mu of the others that learn from labels, for "
+                "each split on its training images");
   app->add_option("--memory", command->memory_mib, "MiB for images; beyond, they go to a file")
       ->capture_default_str();
   app->add_option("--html", command->html, "Also write a report with charts");

@@ -102,14 +102,15 @@ void AddTune(CLI::App& app, Session& session) {
   TuneOptions& options = command->options;
   options.settings.method = "sah";
   CLI::App* tune = app.add_subcommand("tune", "Choose constants by cross-validation");
-  tune->add_option("--method", options.settings.method, "What to tune: sah, sash or rba")
-      ->check(CLI::IsMember({"sah", "sash", "rba"}))
+  tune->add_option("--method", options.settings.method,
+                   "What to tune: sah, sash or rba; sdh, ksh, bre and cca-itq: mu alone")
+      ->check(CLI::IsMember({"sah", "sash", "rba", "sdh", "ksh", "bre", "cca-itq"}))
       ->capture_default_str();
   tune->add_option("--bits", options.settings.bits, "Length of the codes")->capture_default_str();
   tune->add_option("--features", command->features, "Training images as local features (.bpf)")
       ->required();
   tune->add_option("--labels", command->labels,
-                   "Their labels, to be judged by, and learned from by sash");
+                   "Their labels, to be judged by, and learned from by sash and others");
   tune->add_flag("--unseen", options.unseen_classes,
                  "Hold out whole classes: constants for classes that were never seen");
   tune->add_option("-o,--out", command->out, "Where to write the constants (.json)")->required();

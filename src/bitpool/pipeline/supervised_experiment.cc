@@ -90,13 +90,14 @@ class SplitRunner {
 
   const RetrievalSplit& split() const { return split_; }
 
-  // Constants for SASH, from the training images of the split alone.
-  HashSettings TuneSash(const HashSettings& given) const {
+  // Constants from the training images of the split alone.
+  HashSettings ChooseConstants(const HashSettings& given) const {
     TuneOptions options;
     options.settings = given;
     options.settings.bits = options_.tune_bits;
     options.seeds = 1;
-    options.rounds = 1;
+    // All images are pooled for every μ that is chosen, so the others stay with those of the grid.
+    options.rounds = given.method == "sash" ? 1 : 0;
     options.unseen_classes = options_.setting == SupervisedSetting::kUnseen;
     const FeatureSubset training(*images_.images, split_.training);
     HashSettings chosen =
@@ -274,9 +275,9 @@ Experiment RunSupervisedExperiment(Env& env, const SupervisedOptions& options,
     experiment.data["queries"] = runner.split().queries.size();
     for (const std::string& method : options.methods) {
       HashSettings settings = SettingsOf(options, method);
-      if (method == "sash" && options.tune) {
-        settings = runner.TuneSash(settings);
-        experiment.settings["tuned"].push_back(DescribeConstants(settings));
+      if (NeedsLabels(method) && options.tune) {
+        settings = runner.ChooseConstants(settings);
+        experiment.settings["tuned"][method].push_back(DescribeConstants(settings));
       }
       for (const int bits : options.bits) {
         settings.bits = bits;

@@ -34,8 +34,9 @@ struct SupervisedOptions {
   bool normalise = true;  // local features to unit length first
   // Constants of a method, where they are not its defaults: found by `tune`, on training images.
   std::map<std::string, HashSettings> constants = {};
-  // Constants of SASH that are not given are chosen for each split by `tune` on its training
-  // images, with codes of `tune_bits`; in the setting of unseen classes by holding out classes.
+  // Constants of SASH that are not given, and μ of the other methods that learn from labels, are
+  // chosen for each split by `tune` on its training images, with codes of `tune_bits`; in the
+  // setting of unseen classes by holding out classes.
   bool tune = false;
   int tune_bits = 32;
   uint64_t memory = uint64_t{4} << 30;  // records of the training images are kept in memory up to

@@ -164,6 +164,7 @@ TEST(SupervisedExperiment, TrainingAndTuningReadTrainingImagesOnly) {
     options.tune = true;
     options.tune_bits = 6;
     options.constants["sash"].mu = options.mu;  // so that nothing is pooled with another
+    options.constants["sdh"].mu = options.mu;
     (void)RunSmall(options, images);
     const RetrievalSplit split = setting == SupervisedSetting::kTraditional
                                      ? SplitTraditional(images.labels, options.split, 1)
@@ -187,7 +188,7 @@ TEST(SupervisedExperiment, RecordsTheConstantsThatWereChosen) {
   options.constants["sash"].mu = 50;
   options.constants["sash"].gamma = 2;
   const Experiment experiment = RunSmall(options, SmallImages());
-  const nlohmann::json& tuned = experiment.settings["tuned"];
+  const nlohmann::json& tuned = experiment.settings["tuned"]["sash"];
   ASSERT_EQ(tuned.size(), 2U) << "one of each split";
   for (const nlohmann::json& constants : tuned) {
     EXPECT_EQ(constants["mu"], 50);
@@ -207,6 +208,20 @@ TEST(SupervisedExperiment, RecordsTheConstantsThatWereChosen) {
   EXPECT_EQ(FigureOf(fixed, "sash", 8), FigureOf(RunSmall(options, SmallImages()), "sash", 8));
   EXPECT_FALSE(fixed.settings.contains("tuned"));
   EXPECT_EQ(fixed.settings["constants"]["sash"]["mu"], 50);
+}
+
+TEST(SupervisedExperiment, ThePoolingOfTheOthersIsChosenToo) {
+  SupervisedOptions options = SmallOptions({"sdh", "itq"});
+  options.seeds = 1;
+  options.tune = true;
+  options.tune_bits = 6;
+  const Experiment experiment = RunSmall(options, SmallImages());
+  ASSERT_EQ(experiment.settings["tuned"]["sdh"].size(), 1U);
+  EXPECT_FALSE(experiment.settings["tuned"].contains("itq")) << "it does not learn from labels";
+  SupervisedOptions given = options;
+  given.tune = false;
+  given.constants["sdh"].mu = experiment.settings["tuned"]["sdh"][0]["mu"];
+  EXPECT_EQ(FigureOf(RunSmall(given, SmallImages()), "sdh", 8), FigureOf(experiment, "sdh", 8));
 }
 
 TEST(SupervisedExperiment, RecordsMayBeInAFile) {

@@ -35,6 +35,10 @@ constexpr double kFirstStep = 3;
 // Windows that share no descriptor: those that do reward codes which remember single descriptors.
 constexpr double kHalf = 0.5;
 
+// SDH, KSH, BRE and CCA-ITQ: they keep their authors' settings, and only the pooling of what they
+// hash is chosen.
+bool HasPoolingOnly(const std::string& method) { return NeedsLabels(method) && method != "sash"; }
+
 // The held-out images: what is asked, what is searched, and the right answers.
 class Criterion {
  public:
@@ -86,7 +90,8 @@ class Tuner {
         const RunContext& context)
       : options_(options),
         context_(context),
-        joint_(options.settings.method != "rba"),
+        pooling_only_(HasPoolingOnly(options.settings.method)),
+        joint_(options.settings.method != "rba" && !pooling_only_),
         supervised_(options.settings.method == "sash"),
         split_(HoldOut(options, features, labels, context)),
         records_(features.dimension()),
@@ -104,7 +109,8 @@ class Tuner {
     }
     const FeatureSubset images(features, training);
     ReduceImages(images, options.settings.normalise, records_, context);
-    if (supervised_) labels_ = LabelsOfRecords(images, labels->Select(training));
+    if (NeedsLabels(options.settings.method))
+      labels_ = LabelsOfRecords(images, labels->Select(training));
   }
 
   TuneResult Run() {
@@ -152,10 +158,17 @@ class Tuner {
   }
 
   std::vector<Stage> Stages() const {
+    if (pooling_only_) return {[this](const TuneTrial&) { return MuGrid(); }};
     if (!supervised_) return {[this](const TuneTrial&) { return MakeGrid(); }};
     return {[this](const TuneTrial&) { return PoolingGrid(); },
             [this](const TuneTrial& best) { return HashingGrid(best); },
             [this](const TuneTrial& best) { return MappingGrid(best); }};
+  }
+
+  std::vector<TuneTrial> MuGrid() const {
+    std::vector<TuneTrial> grid;
+    for (const double mu : Values(options_.settings.mu, kSupervisedMus)) grid.push_back({.mu = mu});
+    return grid;
   }
 
   // SASH: γ and μ, with the other constants as they are set or by default.
@@ -225,10 +238,10 @@ class Tuner {
       TuneTrial trial = best;
       trial.lambda *= factor;
       if (!set.beta) trial.beta *= factor;  // λ alone, at the same ridge of the encoder
-      if (!set.lambda) trials.push_back(trial);
+      if (!pooling_only_ && !set.lambda) trials.push_back(trial);
       trial = best;
       trial.beta *= factor;
-      if (!set.beta) trials.push_back(trial);
+      if (!pooling_only_ && !set.beta) trials.push_back(trial);
       trial = best;
       trial.gamma *= factor;
       if (joint_ && !set.gamma) trials.push_back(trial);
@@ -260,8 +273,10 @@ class Tuner {
 
   HashModel Train(const TuneTrial& trial, const RunContext& context) {
     HashSettings settings = options_.settings;
-    settings.lambda = trial.lambda;
-    settings.beta = trial.beta;
+    if (!pooling_only_) {
+      settings.lambda = trial.lambda;
+      settings.beta = trial.beta;
+    }
     if (joint_) {
       settings.gamma = trial.gamma;
       settings.mu = trial.mu;
@@ -276,18 +291,21 @@ class Tuner {
       vectors =
           PoolRecords(records_, {Coupling::None(records_.dimension()), {.mu = trial.mu}}, context);
     }
-    HashModel model = TrainHash(settings, MatrixColumns(vectors), context).model;
+    const MatrixColumns source(vectors);
+    HashModel model = pooling_only_ ? TrainHash(settings, source, labels_, context).model
+                                    : TrainHash(settings, source, context).model;
     model.pooling = PoolingRecipe{.normalise = settings.normalise, .mu = trial.mu, .gamma = 0};
     return model;
   }
 
   TuneOptions options_;
   RunContext context_;
+  bool pooling_only_;
   bool joint_;       // SAH or SASH
   bool supervised_;  // SASH
   Split split_;
   MemoryRecords records_;  // of the images to learn from
-  Labels labels_;          // theirs, for SASH
+  Labels labels_;          // theirs, where they are learned from
   Criterion criterion_;
   std::map<double, MatrixF> vectors_;  // their GMP vectors, by μ
 };
@@ -296,9 +314,10 @@ class Tuner {
 
 void TuneOptions::Validate() const {
   RequireBits(settings.bits);
-  if (settings.method != "sah" && settings.method != "sash" && settings.method != "rba") {
+  if (settings.method != "sah" && settings.method != "rba" && !NeedsLabels(settings.method)) {
     throw Error(ErrorCode::kInvalidArgument,
-                fmt::format("method \"{}\": only sah, sash and rba have constants to tune",
+                fmt::format("method \"{}\": only sah, rba and the methods that learn from labels "
+                            "have constants to tune",
                             settings.method));
   }
   if (settings.paper) {
@@ -313,9 +332,10 @@ void TuneOptions::Validate() const {
 
 HashSettings TuneResult::Chosen(const HashSettings& settings) const {
   HashSettings chosen = settings;
+  chosen.mu = best.mu;
+  if (HasPoolingOnly(settings.method)) return chosen;
   chosen.lambda = best.lambda;
   chosen.beta = best.beta;
-  chosen.mu = best.mu;
   if (settings.method != "rba") chosen.gamma = best.gamma;
   if (settings.method == "sash") chosen.alpha = best.alpha;
   return chosen;
@@ -328,9 +348,11 @@ TuneResult Tune(const TuneOptions& options, const FeatureSet& features, const La
     throw Error(ErrorCode::kInvalidArgument,
                 fmt::format("{} labels for {} images", labels->size(), features.size()));
   }
-  if (labels == nullptr && (options.settings.method == "sash" || options.unseen_classes)) {
+  if (labels == nullptr && (NeedsLabels(options.settings.method) || options.unseen_classes)) {
     throw Error(ErrorCode::kInvalidArgument,
-                "sash, and holding out classes, need the labels of the images");
+                options.settings.method +
+                    ": methods that learn from labels, and holding out classes, need the labels of "
+                    "the images");
   }
   TuneResult result = Tuner(options, features, labels, context).Run();
   if (labels == nullptr) {
@@ -346,14 +368,14 @@ TuneResult Tune(const TuneOptions& options, const FeatureSet& features, const La
 nlohmann::json WriteConfig(const HashSettings& settings, const TuneResult& result) {
   const HashSettings chosen = result.Chosen(settings);
   nlohmann::json config = {{"method", chosen.method},
-                           {"lambda", *chosen.lambda},
-                           {"beta", *chosen.beta},
                            {"mu", *chosen.mu},
                            {"chosen_by",
                             {{"criterion", result.criterion},
                              {"score", result.best.score},
                              {"bits", chosen.bits},
                              {"candidates", result.trials.size()}}}};
+  if (chosen.lambda) config["lambda"] = *chosen.lambda;
+  if (chosen.beta) config["beta"] = *chosen.beta;
   if (chosen.gamma) config["gamma"] = *chosen.gamma;
   if (chosen.alpha) config["alpha"] = *chosen.alpha;
   return config;

@@ -43,10 +43,13 @@ struct TuneResult {
 
 // Chooses λ, β, γ, μ and α by cross-validation on training images alone: some of them are held out
 // and asked for by codes. SAH and RBA try a grid of all their constants. SASH has one more and
-// tries them in stages: γ and μ over the ranges that the paper searches, then λ and β, then α.
+// tries them in stages: γ and μ over the ranges that the paper searches, then λ and β, then α. The
+// other methods that learn from labels keep their authors' settings, and μ of the pooling is chosen
+// from those of SASH.
 // Without labels the first half of an image's descriptors must find the second half, among all
 // held-out images: two parts of a picture are to such a search what two pictures of a scene are.
-// With labels, which SASH needs, an image must find held-out images of its class.
+// With labels, which methods that learn from them need, an image must find held-out images of its
+// class.
 TuneResult Tune(const TuneOptions& options, const FeatureSet& features, const Labels* labels,
                 const RunContext& context);
 

@@ -136,6 +136,26 @@ TEST(Tune, ClassesThatAreHeldOutAreNotLearned) {
   }
 }
 
+// The compared methods keep their authors' settings; how their vectors are pooled is chosen.
+TEST(Tune, OfOtherMethodsWithLabelsChoosesThePoolingAlone) {
+  const MemoryFeatureSet images = SmallScenes(60, 8, 6, 1);
+  const Labels labels = SceneClasses(60, 6, 3);
+  for (const char* method : {"sdh", "ksh", "bre", "cca-itq"}) {
+    const TuneResult result = Tune(Options(method), images, &labels, RunContext());
+    ASSERT_EQ(result.trials.size(), 5U + 2) << "the grid, and a step up and down";
+    EXPECT_GT(result.best.score, 50) << method << ": percent; chance is 33";
+    for (const TuneTrial& trial : result.trials) EXPECT_LE(trial.score, result.best.score);
+    const HashSettings chosen = result.Chosen(Options(method).settings);
+    EXPECT_EQ(chosen.mu, result.best.mu);
+    EXPECT_FALSE(chosen.lambda || chosen.beta || chosen.gamma || chosen.alpha) << method;
+    const nlohmann::json config = WriteConfig(Options(method).settings, result);
+    EXPECT_EQ(ReadConfig(config, Options(method).settings).mu, result.best.mu);
+    EXPECT_FALSE(config.contains("lambda"));
+    EXPECT_THAT(RefusalOf([&] { Tune(Options(method), images, nullptr, RunContext()); }),
+                testing::HasSubstr("need the labels"));
+  }
+}
+
 TEST(Tune, NeedsLabelsForSashAndForClassesHeldOut) {
   const MemoryFeatureSet images = SmallScenes(60, 8, 6, 1);
   const auto refusal = [&](const TuneOptions& options, const Labels* labels) {
@@ -163,7 +183,7 @@ TEST(Tune, RefusesWhatCannotBeTuned) {
   const auto refusal = [&](const TuneOptions& options) {
     return RefusalOf([&] { Tune(options, images, nullptr, RunContext()); });
   };
-  EXPECT_THAT(refusal(Options("itq")), testing::HasSubstr("only sah, sash and rba"));
+  EXPECT_THAT(refusal(Options("itq")), testing::HasSubstr("only sah, rba and the methods"));
   EXPECT_THAT(refusal(Options("sah")), testing::HasSubstr("too few"));
   TuneOptions paper = Options("sah");
   paper.settings.paper = true;
