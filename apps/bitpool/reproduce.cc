@@ -120,9 +120,12 @@ int RunReproduce(const ReproduceCommand& command, const Session& session) {
       fmt::format("about {:.0f} minutes on two cores, features that are not kept yet not "
                   "counted; an interrupted run goes on when it is called again",
                   minutes));
-  const Reproduction reproduction =
-      RunReproduction(env, catalogue, command.names, command.out, context,
-                      [&](const std::string& line) { session.Say(line); });
+  const Reproduction reproduction = RunReproduction(
+      env, catalogue, command.names, command.out, context,
+      [&](const std::string& line) { session.Say(line); },
+      [&](const Reproduction& so_far) {
+        WriteReproduction(env, catalogue, so_far, command.out, context);
+      });
   WriteReproduction(env, catalogue, reproduction, command.out, context);
   if (session.json()) {
     Session::Print(ReproductionResults(catalogue, reproduction));
@@ -140,7 +143,7 @@ void AddReproduce(CLI::App& parent, Session& session) {
   const auto command = std::make_shared<ReproduceCommand>();
   CLI::App* app = parent.add_subcommand("reproduce", "Repeat the evaluation of the whole paper");
   app->add_option("names", command->names, "Tables and figures, as --list names them; none: all");
-  app->add_flag("--quick", command->quick, "A small part of the data and one seed: ten minutes");
+  app->add_flag("--quick", command->quick, "A small part of the data and one seed: five minutes");
   app->add_flag("--list", command->list, "What there is, what it needs, and how long it takes");
   app->add_option("-o,--out", command->out, "Folder for runs, results.json and report.html")
       ->capture_default_str();

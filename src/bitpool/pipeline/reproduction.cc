@@ -72,15 +72,28 @@ class Runner {
          const RunContext& context, const std::function<void(const std::string&)>& say)
       : env_(env), catalogue_(catalogue), folder_(folder), context_(context), say_(say) {}
 
+  // What an earlier call completed; the rest is still to come.
+  void Find(const RunSpec& spec, Reproduction& reproduction) const {
+    RunOutcome& outcome = reproduction.runs[spec.name];
+    Take(RunFile(env_, folder_ / kRuns, spec.name, spec.settings, Ignore), outcome);
+    if (!outcome.experiment) outcome.problem = "still to come";
+  }
+
   void Run(const RunSpec& spec, Reproduction& reproduction) const {
     RunOutcome& outcome = reproduction.runs[spec.name];
+    outcome.problem.clear();
     RunFile file(env_, folder_ / kRuns, spec.name, spec.settings, say_);
     if (!file.experiment()) Make(spec, file, reproduction, outcome);
-    outcome.experiment = file.experiment();
-    outcome.figures = file.all();
+    Take(file, outcome);
   }
 
  private:
+  static void Take(const RunFile& file, RunOutcome& outcome) {
+    outcome.experiment = file.experiment();
+    outcome.figures = file.all();
+    outcome.seconds = file.seconds();
+  }
+
   void Make(const RunSpec& spec, RunFile& file, const Reproduction& reproduction,
             RunOutcome& outcome) const {
     for (const DataNeed* need : catalogue_.Missing(spec)) {
@@ -122,6 +135,23 @@ class Runner {
   const std::function<void(const std::string&)>& say_;
 };
 
+// The claims of the entries, by what was measured so far.
+std::vector<JudgedClaim> JudgeClaims(const ReproductionCatalogue& catalogue,
+                                     const Reproduction& reproduction) {
+  FiguresOfRuns figures;
+  for (const auto& [name, outcome] : reproduction.runs) {
+    if (outcome.experiment) figures[name] = outcome.figures;
+  }
+  std::vector<JudgedClaim> claims;
+  for (const ClaimSpec& claim : catalogue.claims) {
+    if (std::ranges::find(reproduction.entries, claim.entry) == reproduction.entries.end()) {
+      continue;
+    }
+    claims.push_back(Judge(claim, figures));
+  }
+  return claims;
+}
+
 std::vector<std::string> MetricsOf(EntryKind kind) {
   switch (kind) {
     case EntryKind::kAccuracy:
@@ -147,7 +177,8 @@ bool Reproduction::failed() const {
 Reproduction RunReproduction(Env& env, const ReproductionCatalogue& catalogue,
                              const std::vector<std::string>& names, const fs::path& folder,
                              const RunContext& context,
-                             const std::function<void(const std::string&)>& say) {
+                             const std::function<void(const std::string&)>& say,
+                             const std::function<void(const Reproduction&)>& after_run) {
   Reproduction reproduction;
   reproduction.entries = EntriesOf(catalogue, names);
   RequireOurFolder(env, folder);
@@ -158,20 +189,16 @@ Reproduction RunReproduction(Env& env, const ReproductionCatalogue& catalogue,
                 fmt::format("{}: another process works in this folder", folder.string()));
   }
   const Runner runner(env, catalogue, folder, context, say);
-  for (const std::string& run : RunsOf(catalogue, reproduction.entries)) {
+  const std::vector<std::string> runs = RunsOf(catalogue, reproduction.entries);
+  for (const std::string& run : runs) runner.Find(catalogue.run(run), reproduction);
+  for (const std::string& run : runs) {
     context.ThrowIfStopped();
     runner.Run(catalogue.run(run), reproduction);
+    if (!reproduction.runs.at(run).made) continue;
+    reproduction.claims = JudgeClaims(catalogue, reproduction);
+    after_run(reproduction);
   }
-  FiguresOfRuns figures;
-  for (const auto& [name, outcome] : reproduction.runs) {
-    if (outcome.experiment) figures[name] = outcome.figures;
-  }
-  for (const ClaimSpec& claim : catalogue.claims) {
-    if (std::ranges::find(reproduction.entries, claim.entry) == reproduction.entries.end()) {
-      continue;
-    }
-    reproduction.claims.push_back(Judge(claim, figures));
-  }
+  reproduction.claims = JudgeClaims(catalogue, reproduction);
   return reproduction;
 }
 

@@ -22,6 +22,7 @@ struct RunOutcome {  // NOLINT(bugprone-exception-escape): as Experiment
   std::string problem = {};  // why there is no experiment
   bool failed = false;       // there is none for another reason than missing data
   bool made = false;         // in this call; otherwise it was found
+  double seconds = 0;        // that it took, over all calls
 };
 
 struct Reproduction {
@@ -35,12 +36,14 @@ struct Reproduction {
 // Makes all runs that the named entries need (none named: all entries) and judges the claims. Runs
 // are kept in `folder`/runs: those that are complete there are taken as they are, one that was
 // interrupted goes on. A run whose data is missing, or that fails, is noted and does not stop the
-// others. Throws kInvalidArgument for an unknown name, and for a folder that has other things in
-// it than a reproduction; kResources when another process works in it.
+// others. `after_run` gets what is there after every run that was made, for a report that grows.
+// Throws kInvalidArgument for an unknown name, and for a folder that has other things in it than a
+// reproduction; kResources when another process works in it.
 Reproduction RunReproduction(Env& env, const ReproductionCatalogue& catalogue,
                              const std::vector<std::string>& names,
                              const std::filesystem::path& folder, const RunContext& context,
-                             const std::function<void(const std::string&)>& say);
+                             const std::function<void(const std::string&)>& say,
+                             const std::function<void(const Reproduction&)>& after_run);
 
 // An entry as --list shows it.
 struct ListedEntry {

@@ -52,7 +52,6 @@ struct ReproductionSizes {
   Index class_queries = 1000;
   Index queries_per_class = 100, training_per_class = 500;
   bool tune = true;  // choose the constants of RBA, SAH and SASH on training data
-  Index tune_pictures = 2000;
   int step_pictures = 40, step_bits = 32;
   uint64_t memory = uint64_t{6} << 30;  // for the records of images
 
@@ -110,7 +109,8 @@ struct EntrySpec {
   std::string name;
   std::string paper;  // its label
   std::string title;
-  std::string differs;  // what differs from the paper, in a sentence or two
+  std::string differs;              // what differs from the paper, in a sentence or two
+  std::string not_comparable = {};  // why none of the paper's claims can be judged by it
   std::vector<EntryPart> parts;
 };
 

@@ -141,6 +141,22 @@ void AddSectionFive(std::vector<ClaimSpec>& claims) {
                     [](const FiguresOfRuns& figures) {
                       return LengthGain(figures, {"cifar-all", "sah"}, kMap, 0);
                     }});
+  claims.push_back(
+      {"extraction-costs-most", "step-time", "the most expensive step is to extract the features",
+       "time of the extraction − time of SAH's pooling and encoding, wanted 0",
+       [](const FiguresOfRuns& figures) {
+         return WithinRun(figures, {"step-time", "sah"}, "features − pooling and encoding",
+                          [](const std::map<std::string, double>& ms) {
+                            return ms.at("extract_ms") - ms.at("pool_ms") - ms.at("encode_ms");
+                          });
+       }});
+  claims.push_back(
+      {"sah-pools-longer", "step-time",
+       "SAH takes longer to compute φ than generalised max pooling",
+       "time of SAH's pooling − time of generalised max pooling, wanted 0",
+       [](const FiguresOfRuns& figures) {
+         return Differences(figures, {"step-time", "sah"}, {"step-time", "others"}, "pool_ms", 0);
+       }});
 }
 
 void AddSectionSeven(std::vector<ClaimSpec>& claims) {

@@ -167,6 +167,24 @@ std::vector<Contrast> Growth(const FiguresOfRuns& figures, const FigureSource& a
   return {growth};
 }
 
+std::vector<Contrast> WithinRun(
+    const FiguresOfRuns& figures, const FigureSource& source, const std::string& what,
+    const std::function<double(const std::map<std::string, double>&)>& value) {
+  const Figures* all = FiguresOf(figures, source.run);
+  if (all == nullptr) return {};
+  std::map<int, Contrast> by_bits;
+  for (const auto& [key, run] : *all) {
+    if (key.method != source.method) continue;
+    Contrast& contrast = by_bits[key.bits];
+    contrast.what = fmt::format("{}: {}, {} bits", source.method, what, key.bits);
+    contrast.values.push_back(value(run.metrics));
+  }
+  std::vector<Contrast> contrasts;
+  contrasts.reserve(by_bits.size());
+  for (auto& [bits, contrast] : by_bits) contrasts.push_back(std::move(contrast));
+  return contrasts;
+}
+
 std::vector<Contrast> LengthGain(const FiguresOfRuns& figures, const FigureSource& source,
                                  const std::string& metric, double wanted) {
   const auto pairs = PairsOf(figures, source, source, metric);

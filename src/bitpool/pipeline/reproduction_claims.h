@@ -73,6 +73,11 @@ std::vector<Contrast> Ratios(const FiguresOfRuns& figures, const FigureSource& a
 std::vector<Contrast> Growth(const FiguresOfRuns& figures, const FigureSource& a,
                              const FigureSource& b, const std::string& metric, double wanted);
 
+// A value of every single run of a method, for every code length; wanted 0.
+std::vector<Contrast> WithinRun(
+    const FiguresOfRuns& figures, const FigureSource& source, const std::string& what,
+    const std::function<double(const std::map<std::string, double>&)>& value);
+
 // metric of the longest codes − that of the shortest.
 std::vector<Contrast> LengthGain(const FiguresOfRuns& figures, const FigureSource& source,
                                  const std::string& metric, double wanted);

@@ -129,6 +129,23 @@ ReportTable StepTable(const Experiment& experiment) {
   return table;
 }
 
+BarChart StepChart(const Experiment& experiment) {
+  BarChart chart{.title = "Steps from a picture to its code",
+                 .x_label = "milliseconds for each picture",
+                 .rows = {},
+                 .log_x = true};
+  for (const PaperStepTime& paper : PaperStepTimes()) {
+    for (const ExperimentResult& result : experiment.results) {
+      if (result.metric != std::string(paper.step) + "_ms") continue;
+      chart.rows.push_back({.label = fmt::format("{}, {}", paper.step, result.method),
+                            .value = result.mean,
+                            .note = "± " + FormatNumber("{:.2g}", result.spread),
+                            .emphasised = result.method == "sah"});
+    }
+  }
+  return chart;
+}
+
 // What the best method found at its longest codes; null when nothing was kept.
 struct BestSearches {
   std::string method;
@@ -209,6 +226,7 @@ void AddPart(const EntrySpec& entry, const EntryPart& part, const Reproduction& 
   }
   const Experiment experiment = ExperimentOf(entry, part, reproduction);
   if (part.kind == EntryKind::kSteps) {
+    report.AddFigure(RenderSvg(StepChart(experiment)), "± the standard deviation over rounds");
     report.AddTable(StepTable(experiment));
     return;
   }
@@ -229,7 +247,7 @@ void AddPart(const EntrySpec& entry, const EntryPart& part, const Reproduction& 
   if (part.kind == EntryKind::kAccuracy) AddSearches(part, reproduction, context, report);
 }
 
-// The verdicts first: the sentences are long, and a narrow screen cuts them off.
+// The verdicts first: the sentences are long.
 void AddClaims(const std::vector<JudgedClaim>& claims, Report& report) {
   ReportTable table{.caption =
                         "What the paper says, and whether it holds here; the numbers are "
@@ -240,21 +258,32 @@ void AddClaims(const std::vector<JudgedClaim>& claims, Report& report) {
     table.rows.push_back({{.text = std::string(VerdictText(claim.verdict)),
                            .emphasised = claim.verdict == Verdict::kHeld},
                           {.text = claim.contrasts.empty() ? std::string(kMissing) : claim.tally},
-                          {.text = claim.text, .note = "(" + claim.entry + ")"}});
+                          {.text = claim.text,
+                           .note = "(" + claim.entry + ")",
+                           .align = Align::kText,
+                           .link = claim.entry}});
   }
   report.AddTable(table);
 }
 
 void AddEntry(const EntrySpec& entry, const Reproduction& reproduction, const RunContext& context,
               Report& report) {
-  report.AddSection(fmt::format("{}: {}", entry.name, entry.title));
+  report.AddSection(fmt::format("{}: {}", entry.name, entry.title), entry.name);
   for (const JudgedClaim& claim : reproduction.claims) {
     if (claim.entry != entry.name) continue;
     report.AddParagraph(fmt::format("“{}”: {}. {}. Judged: {}.", claim.text,
                                     VerdictText(claim.verdict), claim.reading, claim.rule));
   }
+  if (!entry.not_comparable.empty()) {
+    report.AddParagraph("Not comparable with the paper: " + entry.not_comparable);
+  }
   for (const EntryPart& part : entry.parts) AddPart(entry, part, reproduction, context, report);
   report.AddParagraph(fmt::format("In the paper: {}. {}", entry.paper, entry.differs));
+}
+
+std::string Duration(double seconds) {
+  if (seconds < 60) return fmt::format("{:.0f} seconds", std::ceil(seconds));
+  return fmt::format("{:.0f} minutes", seconds / 60);
 }
 
 // The settings and the data of every run; the machine once where all have the same.
@@ -272,7 +301,7 @@ void AddRuns(const Reproduction& reproduction, Report& report) {
       facts["machine"] = experiment.machine;
       machine = experiment.machine;
     }
-    report.AddParagraph(name + ":");
+    report.AddParagraph(fmt::format("{}, made in {}:", name, Duration(outcome.seconds)));
     report.AddFacts(FactsOf(facts));
   }
 }

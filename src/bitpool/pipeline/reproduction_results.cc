@@ -75,6 +75,7 @@ nlohmann::json RunToJson(const RunSpec& spec, const RunOutcome& outcome) {
     json["not_run"] = outcome.problem;
     return json;
   }
+  json["seconds"] = outcome.seconds;
   json["experiment"] = ToJson(*outcome.experiment);
   json["experiment"].erase("results");
   json["single_runs"] = nlohmann::json::array();
@@ -101,6 +102,7 @@ nlohmann::json ReproductionResults(const ReproductionCatalogue& catalogue,
                                {"paper", entry.paper},
                                {"title", entry.title},
                                {"differs", entry.differs},
+                               {"not_comparable", entry.not_comparable},
                                {"parts", std::move(parts)}});
   }
   json["claims"] = nlohmann::json::array();

@@ -177,20 +177,32 @@ class RetrievalRunner {
                                    : LoadOxfordTask(env_, set_.truth, names);
   }
 
+  // As many images to learn from as `tune` takes, or fewer where their records would not fit.
+  Index TuningImages(const FeatureSet& features) const {
+    uint64_t bytes = 0;
+    for (Index image = 0; image < features.size(); ++image) {
+      bytes += ImageRecord::PackedBytes(features.dimension(),
+                                        std::max<Index>(1, features.descriptor_count(image)));
+    }
+    const uint64_t mean = std::max<uint64_t>(1, bytes / static_cast<uint64_t>(features.size()));
+    const TuneOptions defaults;
+    return std::clamp<Index>(static_cast<Index>(options_.memory / mean) - defaults.validation, 2,
+                             defaults.training);
+  }
+
   // The constants of SAH and RBA, from the training pictures.
   void Tune(const FeatureSet& raw, JointOptions& joint) const {
     say_("choosing constants on the training pictures");
     std::optional<EmbeddedFeatures> embedded;
     if (embedding_) embedded.emplace(raw, *embedding_);
+    const FeatureSet& features = embedded ? static_cast<const FeatureSet&>(*embedded) : raw;
     TuneOptions tuning;
     tuning.settings.bits = options_.tune_bits;
     tuning.settings.normalise = options_.normalise;
-    tuning.validation = std::max<Index>(2, options_.tune_pictures / 3);
-    tuning.training = std::max<Index>(2, options_.tune_pictures - tuning.validation);
+    tuning.training = TuningImages(features);
     tuning.seeds = 1;
     tuning.rounds = 1;
-    ChooseConstants(tuning, embedded ? static_cast<const FeatureSet&>(*embedded) : raw, joint,
-                    context_);
+    ChooseConstants(tuning, features, joint, context_);
   }
 
   // The queries of Oxford and Paris: the parts of pictures inside their boxes.
@@ -258,10 +270,9 @@ void RetrievalOptions::Validate() const {
   extractor.Validate();
   embedding.Validate();
   RequireBits(tune_bits);
-  if (sample < 1 || limit < 0 || searched < 0 || tune_pictures < 6) {
+  if (sample < 1 || limit < 0 || searched < 0) {
     throw Error(ErrorCode::kInvalidArgument,
-                "expected at least one descriptor for the embedding, limits of 0 or more, and 6 "
-                "pictures to tune with");
+                "expected at least one descriptor for the embedding, and limits of 0 or more");
   }
 }
 

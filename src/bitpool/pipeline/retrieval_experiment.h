@@ -37,7 +37,6 @@ struct RetrievalOptions {
   // codes of `tune_bits`; the methods that only pool take μ from those of RBA.
   bool tune = false;
   int tune_bits = 32;
-  Index tune_pictures = 2000;  // training pictures it learns from and holds out, at most
 
   // Throws kInvalidArgument when a field has no meaning.
   void Validate() const;

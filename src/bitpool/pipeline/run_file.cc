@@ -36,6 +36,7 @@ RunFile::RunFile(Env& env, const std::filesystem::path& folder, std::string run,
     if (error.code() != ErrorCode::kCorrupt) throw;
     Restore({});
     experiment_.reset();
+    seconds_ = 0;
     say(fmt::format("{}: {}; the run is made anew", path_.string(), error.what()));
   }
 }
@@ -46,7 +47,10 @@ void RunFile::Complete(Experiment experiment) {
 }
 
 void RunFile::Save() {
-  nlohmann::json json = {{"format", kFormat}, {"run", run_}, {"settings", settings_}};
+  seconds_ += since_saved_.seconds();
+  since_saved_ = Stopwatch();
+  nlohmann::json json = {
+      {"format", kFormat}, {"run", run_}, {"settings", settings_}, {"seconds", seconds_}};
   json["figures"] = nlohmann::json::array();
   for (const auto& [key, figures] : all()) json["figures"].push_back(ToJson(key, figures));
   if (experiment_) json["experiment"] = ToJson(*experiment_);
@@ -63,12 +67,14 @@ void RunFile::Load() {
   if (!json.is_object()) throw Error(ErrorCode::kCorrupt, "not JSON of a run");
   if (json.value("format", nlohmann::json()) != kFormat ||
       json.value("run", nlohmann::json()) != run_ ||
-      json.value("settings", nlohmann::json()) != settings_ || !json.contains("figures")) {
+      json.value("settings", nlohmann::json()) != settings_ || !json.contains("figures") ||
+      !json.value("seconds", nlohmann::json()).is_number()) {
     throw Error(ErrorCode::kCorrupt, "not of this run and its settings");
   }
   std::map<RunKey, RunFigures> figures;
   for (const nlohmann::json& one : json["figures"]) figures.insert(FiguresFromJson(one));
   if (json.contains("experiment")) experiment_ = ExperimentFromJson(json["experiment"]);
+  seconds_ = json["seconds"].get<double>();
   Restore(std::move(figures));
 }
 

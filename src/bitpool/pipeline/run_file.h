@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 
+#include "bitpool/base/stopwatch.h"
 #include "bitpool/eval/experiment_result.h"
 #include "bitpool/io/env.h"
 #include "bitpool/pipeline/run_figures.h"
@@ -28,6 +29,8 @@ class RunFile : public FigureStore {
   // There once the run is complete.
   const std::optional<Experiment>& experiment() const { return experiment_; }
   void Complete(Experiment experiment);
+  // How long the run has worked on its figures, over all calls.
+  double seconds() const { return seconds_; }
 
  private:
   void Save() override;
@@ -38,6 +41,8 @@ class RunFile : public FigureStore {
   std::string run_;
   nlohmann::json settings_;
   std::optional<Experiment> experiment_;
+  double seconds_ = 0;
+  Stopwatch since_saved_;
 };
 
 }  // namespace bitpool

@@ -55,6 +55,21 @@ TEST_F(RunFileTest, GoesOnWhereItWas) {
   EXPECT_TRUE(said_.empty());
 }
 
+TEST_F(RunFileTest, TheTimeOfAllCallsIsAddedUp) {
+  Open().Keep({"sah", 8, 1}, {.metrics = {{"mAP", 12.5}}});
+  const auto path = Open().path();
+  nlohmann::json json;
+  std::ifstream(path) >> json;
+  EXPECT_GT(json["seconds"], 0);
+  json["seconds"] = 3600;
+  WriteText(path, json.dump());
+  RunFile file = Open();
+  EXPECT_EQ(file.seconds(), 3600);
+  file.Complete(SmallExperiment());
+  EXPECT_GT(Open().seconds(), 3600);
+  EXPECT_EQ(Open().seconds(), file.seconds()) << "a run that is complete takes no more";
+}
+
 TEST_F(RunFileTest, OtherSettingsAreAnotherFile) {
   Open().Complete(SmallExperiment());
   EXPECT_FALSE(Open({{"bits", {8, 16}}, {"seed", 2}}).experiment());

@@ -23,17 +23,20 @@ TEST(StepTimes, HasEveryStepOfBothWays) {
   ExtractorSettings settings;
   settings.kind = "dense";
   const PictureDescriber describer(settings, {}, {});
-  const StepTimeOptions options{.pictures = 10, .bits = 4, .rounds = 3};
+  FigureStore rounds;
+  const StepTimeOptions options{.pictures = 10, .bits = 4, .rounds = 3, .figures = &rounds};
   const Experiment experiment =
       MeasureStepTimes(options, describer, folder / "pictures", RunContext({.threads = 1}));
   EXPECT_EQ(experiment.settings["pictures"], 10);
   std::set<std::string> seen;
   for (const ExperimentResult& result : experiment.results) {
     EXPECT_GT(result.mean, 0);
-    EXPECT_EQ(result.seeds, result.metric == "extract_ms" ? 1 : 3);
+    EXPECT_EQ(result.seeds, 3) << "one for each round";
     seen.insert(result.method + " " + result.metric);
   }
   EXPECT_EQ(seen.size(), 6U);
+  EXPECT_EQ(rounds.all().size(), 6U);
+  EXPECT_EQ(rounds.all().at({"sah", 4, 1}).metrics.size(), 3U);
   EXPECT_TRUE(seen.contains("sah pool_ms"));
   EXPECT_TRUE(seen.contains("others encode_ms"));
   std::filesystem::create_directories(folder / "empty");
