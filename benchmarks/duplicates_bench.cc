@@ -17,10 +17,10 @@
 #include "bitpool/image/decode.h"
 #include "bitpool/image/picture_edits.h"
 #include "bitpool/image/thumbnail.h"
-#include "bitpool/pipeline/library_index.h"
-#include "bitpool/pipeline/library_query.h"
-#include "bitpool/pipeline/picture_coder.h"
-#include "bitpool/pipeline/picture_files.h"
+#include "bitpool/library/library_index.h"
+#include "bitpool/library/library_query.h"
+#include "bitpool/pictures/picture_coder.h"
+#include "bitpool/pictures/picture_files.h"
 
 namespace bitpool::bench {
 namespace {

@@ -13,10 +13,11 @@
 
 #include "bitpool/base/error.h"
 #include "bitpool/dataset/feature_file.h"
+#include "bitpool/experiments/cnn_features.h"
 #include "bitpool/hash/feature_encoder.h"
 #include "bitpool/hash/sah.h"
 #include "bitpool/image/decode.h"
-#include "bitpool/pipeline/cnn_features.h"
+#include "bitpool/pictures/network_file.h"
 #include "bitpool/pool/simple_pooling.h"
 #include "timings.h"
 

@@ -6,11 +6,11 @@
 #include "bitpool/base/error.h"
 #include "bitpool/dataset/feature_file.h"
 #include "bitpool/dataset/holidays.h"
-#include "bitpool/eval/experiment_result.h"
+#include "bitpool/experiments/code_evaluation.h"
+#include "bitpool/experiments/machine.h"
 #include "bitpool/hash/feature_encoder.h"
 #include "bitpool/hash/sah.h"
-#include "bitpool/pipeline/code_evaluation.h"
-#include "bitpool/pipeline/machine.h"
+#include "bitpool/report/experiment_result.h"
 #include "faiss_peer.h"
 
 namespace bitpool::bench {

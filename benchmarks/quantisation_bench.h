@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "bitpool/base/run_context.h"
-#include "bitpool/pipeline/hash_methods.h"
+#include "bitpool/training/hash_methods.h"
 
 namespace bitpool::bench {
 

@@ -9,7 +9,7 @@
 #include "bitpool/hash/hash_encoder.h"
 #include "bitpool/hash/itq.h"
 #include "bitpool/hash/rba.h"
-#include "bitpool/pipeline/hash_methods.h"
+#include "bitpool/training/hash_methods.h"
 #include "faiss_peer.h"
 #include "timings.h"
 

@@ -1,5 +1,6 @@
-#include "bitpool/dataset/labels.h"
+#include "bitpool/samples/labels.h"
 
+#include "bitpool/dataset/label_file.h"
 #include "fuzz.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {

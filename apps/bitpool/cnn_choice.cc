@@ -1,5 +1,7 @@
 #include "cnn_choice.h"
 
+#include "bitpool/pictures/network_file.h"
+
 namespace bitpool::app {
 
 void CnnChoice::AddTo(CLI::App* app) {

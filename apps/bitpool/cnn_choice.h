@@ -4,7 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "bitpool/pipeline/cnn_features.h"
+#include "bitpool/experiments/cnn_features.h"
+#include "bitpool/pictures/network_file.h"
 #include "session.h"
 
 namespace bitpool::app {

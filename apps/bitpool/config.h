@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "bitpool/pipeline/hash_methods.h"
+#include "bitpool/training/hash_methods.h"
 
 namespace bitpool::app {
 

@@ -3,8 +3,8 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "bitpool/pipeline/library_duplicates.h"
-#include "bitpool/pipeline/library_pages.h"
+#include "bitpool/library/library_duplicates.h"
+#include "bitpool/library/library_pages.h"
 #include "session.h"
 
 namespace bitpool::app {

@@ -8,7 +8,7 @@
 #include "bitpool/hash/feature_encoder.h"
 #include "bitpool/index/code_files.h"
 #include "bitpool/io/sample_formats.h"
-#include "bitpool/pipeline/model_file.h"
+#include "bitpool/training/model_file.h"
 #include "session.h"
 
 namespace bitpool::app {

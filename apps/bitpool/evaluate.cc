@@ -1,4 +1,4 @@
-#include "bitpool/eval/evaluate.h"
+#include "bitpool/metrics/evaluate.h"
 
 #include <fmt/format.h>
 
@@ -6,10 +6,12 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
-#include "bitpool/dataset/ground_truth.h"
+#include "bitpool/dataset/label_file.h"
+#include "bitpool/dataset/neighbour_file.h"
 #include "bitpool/dataset/vector_file.h"
 #include "bitpool/index/code_files.h"
 #include "bitpool/io/sample_formats.h"
+#include "bitpool/samples/ground_truth.h"
 #include "session.h"
 #include "table.h"
 

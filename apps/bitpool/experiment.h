@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "bitpool/eval/experiment_result.h"
-#include "bitpool/pipeline/hash_methods.h"
-#include "bitpool/pipeline/joint_experiment.h"
+#include "bitpool/experiments/joint_experiment.h"
+#include "bitpool/report/experiment_result.h"
+#include "bitpool/training/hash_methods.h"
 #include "session.h"
 
 namespace bitpool::app {

@@ -5,9 +5,11 @@
 
 #include "bitpool/dataset/feature_file.h"
 #include "bitpool/dataset/holidays.h"
-#include "bitpool/pipeline/class_retrieval.h"
-#include "bitpool/pipeline/joint_experiment.h"
-#include "bitpool/pipeline/record_file.h"
+#include "bitpool/dataset/label_file.h"
+#include "bitpool/dataset/neighbour_file.h"
+#include "bitpool/experiments/class_retrieval.h"
+#include "bitpool/experiments/joint_experiment.h"
+#include "bitpool/training/record_file.h"
 #include "cnn_choice.h"
 #include "experiment.h"
 

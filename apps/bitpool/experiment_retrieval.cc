@@ -1,6 +1,6 @@
 #include <fmt/format.h>
 
-#include "bitpool/pipeline/retrieval_experiment.h"
+#include "bitpool/experiments/retrieval_experiment.h"
 #include "cnn_choice.h"
 #include "experiment.h"
 

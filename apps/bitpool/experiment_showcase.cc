@@ -2,8 +2,8 @@
 #include <fmt/ranges.h>
 
 #include "bitpool/dataset/public_sets.h"
+#include "bitpool/experiments/showcase.h"
 #include "bitpool/io/atomic_file.h"
-#include "bitpool/pipeline/showcase.h"
 #include "experiment.h"
 
 namespace bitpool::app {

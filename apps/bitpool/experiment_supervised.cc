@@ -4,7 +4,8 @@
 #include <nlohmann/json.hpp>
 
 #include "bitpool/dataset/feature_file.h"
-#include "bitpool/pipeline/supervised_experiment.h"
+#include "bitpool/dataset/label_file.h"
+#include "bitpool/experiments/supervised_experiment.h"
 #include "cnn_choice.h"
 #include "experiment.h"
 

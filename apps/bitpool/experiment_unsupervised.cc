@@ -3,7 +3,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "bitpool/pipeline/unsupervised_experiment.h"
+#include "bitpool/experiments/unsupervised_experiment.h"
 #include "experiment.h"
 
 namespace bitpool::app {

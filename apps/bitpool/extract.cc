@@ -2,8 +2,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "bitpool/pipeline/extract_pictures.h"
-#include "bitpool/pipeline/picture_coder.h"
+#include "bitpool/pictures/extract_pictures.h"
+#include "bitpool/pictures/picture_coder.h"
 #include "cnn_choice.h"
 #include "experiment.h"
 #include "session.h"

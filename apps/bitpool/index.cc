@@ -2,8 +2,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "bitpool/pipeline/library_index.h"
-#include "bitpool/pipeline/library_pages.h"
+#include "bitpool/library/library_index.h"
+#include "bitpool/library/library_pages.h"
 #include "session.h"
 
 namespace bitpool::app {

@@ -2,11 +2,11 @@
 
 #include <nlohmann/json.hpp>
 
-#include "bitpool/pipeline/library_pages.h"
-#include "bitpool/pipeline/library_query.h"
-#include "bitpool/pipeline/library_update.h"
-#include "bitpool/pipeline/picture_coder.h"
-#include "bitpool/pipeline/picture_files.h"
+#include "bitpool/library/library_pages.h"
+#include "bitpool/library/library_query.h"
+#include "bitpool/library/library_update.h"
+#include "bitpool/pictures/picture_coder.h"
+#include "bitpool/pictures/picture_files.h"
 #include "session.h"
 #include "table.h"
 

@@ -2,7 +2,8 @@
 
 #include <memory>
 
-#include "bitpool/pipeline/reproduction.h"
+#include "bitpool/pictures/network_file.h"
+#include "bitpool/reproduction/reproduction.h"
 #include "experiment.h"
 #include "session.h"
 #include "table.h"

@@ -4,12 +4,13 @@
 #include <nlohmann/json.hpp>
 
 #include "bitpool/dataset/feature_file.h"
-#include "bitpool/dataset/labels.h"
+#include "bitpool/dataset/label_file.h"
 #include "bitpool/dataset/vector_file.h"
 #include "bitpool/io/sample_formats.h"
-#include "bitpool/pipeline/feature_training.h"
-#include "bitpool/pipeline/hash_methods.h"
-#include "bitpool/pipeline/model_file.h"
+#include "bitpool/samples/labels.h"
+#include "bitpool/training/feature_training.h"
+#include "bitpool/training/hash_methods.h"
+#include "bitpool/training/model_file.h"
 #include "config.h"
 #include "session.h"
 #include "table.h"

@@ -1,8 +1,8 @@
 #include <fmt/format.h>
 
 #include "bitpool/dataset/vector_file.h"
-#include "bitpool/eval/neighbours.h"
 #include "bitpool/io/sample_formats.h"
+#include "bitpool/metrics/neighbours.h"
 #include "session.h"
 
 namespace bitpool::app {

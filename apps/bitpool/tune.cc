@@ -1,4 +1,4 @@
-#include "bitpool/pipeline/tune.h"
+#include "bitpool/training/tune.h"
 
 #include <fmt/format.h>
 
@@ -6,7 +6,8 @@
 #include <string_view>
 
 #include "bitpool/dataset/feature_file.h"
-#include "bitpool/dataset/labels.h"
+#include "bitpool/dataset/label_file.h"
+#include "bitpool/samples/labels.h"
 #include "config.h"
 #include "session.h"
 #include "table.h"

@@ -75,7 +75,7 @@ std::string ProgressPrinter::Line(const ProgressUpdate& update, double seconds) 
   std::string line(update.task);
   if (update.total > 0) {
     const double share = static_cast<double>(update.done) / static_cast<double>(update.total);
-    if (terminal_) line += " " + Bar(share);
+    if (terminal_) line += fmt::format(" {}", Bar(share));
     line += fmt::format(" {:.0f}%  {}/{} {}", std::floor(100 * share), update.done, update.total,
                         update.unit);
   } else {

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "bitpool/dataset/feature_set.h"
 #include "bitpool/io/container.h"
+#include "bitpool/samples/feature_set.h"
 
 namespace bitpool {
 

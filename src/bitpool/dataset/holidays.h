@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "bitpool/dataset/ground_truth.h"
+#include "bitpool/samples/ground_truth.h"
 
 namespace bitpool {
 

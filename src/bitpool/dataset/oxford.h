@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "bitpool/dataset/ground_truth.h"
 #include "bitpool/io/env.h"
+#include "bitpool/samples/ground_truth.h"
 
 namespace bitpool {
 

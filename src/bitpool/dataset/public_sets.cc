@@ -10,6 +10,7 @@
 
 #include "bitpool/base/error.h"
 #include "bitpool/dataset/cifar_pictures.h"
+#include "bitpool/dataset/label_file.h"
 #include "bitpool/dataset/program.h"
 #include "bitpool/io/atomic_file.h"
 #include "bitpool/io/checksum.h"

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "bitpool/base/run_context.h"
-#include "bitpool/dataset/labels.h"
 #include "bitpool/io/env.h"
+#include "bitpool/samples/labels.h"
 
 namespace bitpool {
 

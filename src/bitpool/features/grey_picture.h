@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "bitpool/base/matrix.h"
-#include "bitpool/features/picture.h"
+#include "bitpool/image/picture.h"
 
 namespace bitpool {
 

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "bitpool/base/matrix.h"
-#include "bitpool/features/picture.h"
+#include "bitpool/image/picture.h"
 
 namespace bitpool {
 

@@ -6,9 +6,9 @@
 
 #include "bitpool/base/run_context.h"
 #include "bitpool/codes/binary_codes.h"
-#include "bitpool/dataset/feature_set.h"
 #include "bitpool/hash/hash_model.h"
 #include "bitpool/pool/pooling_system.h"
+#include "bitpool/samples/feature_set.h"
 
 namespace bitpool {
 

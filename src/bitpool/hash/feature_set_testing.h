@@ -4,8 +4,8 @@
 #include <set>
 #include <string>
 
-#include "bitpool/dataset/feature_set.h"
 #include "bitpool/pool/testing.h"
+#include "bitpool/samples/feature_set.h"
 
 // Shared by the tests that pool images.
 namespace bitpool {

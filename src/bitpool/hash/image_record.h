@@ -8,8 +8,8 @@
 
 #include "bitpool/base/matrix.h"
 #include "bitpool/base/run_context.h"
-#include "bitpool/dataset/feature_set.h"
 #include "bitpool/pool/pooling_system.h"
+#include "bitpool/samples/feature_set.h"
 
 namespace bitpool {
 

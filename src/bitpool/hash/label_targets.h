@@ -3,8 +3,8 @@
 #include <vector>
 
 #include "bitpool/base/matrix.h"
-#include "bitpool/dataset/labels.h"
 #include "bitpool/linalg/column_source.h"
+#include "bitpool/samples/labels.h"
 
 namespace bitpool {
 

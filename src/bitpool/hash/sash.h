@@ -1,12 +1,12 @@
 #pragma once
 
 #include "bitpool/base/run_context.h"
-#include "bitpool/dataset/feature_set.h"
-#include "bitpool/dataset/labels.h"
 #include "bitpool/hash/alternation.h"
 #include "bitpool/hash/hash_model.h"
 #include "bitpool/hash/image_record.h"
 #include "bitpool/linalg/trained.h"
+#include "bitpool/samples/feature_set.h"
+#include "bitpool/samples/labels.h"
 
 namespace bitpool {
 

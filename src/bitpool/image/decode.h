@@ -5,7 +5,7 @@
 #include <span>
 #include <string>
 
-#include "bitpool/features/picture.h"
+#include "bitpool/image/picture.h"
 
 namespace bitpool {
 

@@ -2,7 +2,7 @@
 
 #include <array>
 
-#include "bitpool/features/picture.h"
+#include "bitpool/image/picture.h"
 
 namespace bitpool {
 

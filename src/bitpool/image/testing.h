@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "bitpool/base/error.h"
-#include "bitpool/features/picture.h"
+#include "bitpool/image/picture.h"
 #include "bitpool/image/vips_image.h"
 
 // Shared by the tests of this room.

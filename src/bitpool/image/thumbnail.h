@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "bitpool/features/picture.h"
+#include "bitpool/image/picture.h"
 
 namespace bitpool {
 

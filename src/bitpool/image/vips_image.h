@@ -8,7 +8,7 @@
 #include <shared_mutex>
 
 #include "bitpool/base/error.h"
-#include "bitpool/features/picture.h"
+#include "bitpool/image/picture.h"
 
 // What this room shares: libvips behind small owners. Not for users.
 namespace bitpool {

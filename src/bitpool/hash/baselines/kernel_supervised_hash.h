@@ -1,11 +1,11 @@
 #pragma once
 
 #include "bitpool/base/run_context.h"
-#include "bitpool/dataset/labels.h"
 #include "bitpool/hash/baselines/kernel_encoder.h"
 #include "bitpool/hash/hash_model.h"
 #include "bitpool/linalg/column_source.h"
 #include "bitpool/linalg/trained.h"
+#include "bitpool/samples/labels.h"
 
 namespace bitpool {
 

@@ -4,10 +4,10 @@
 
 #include "bitpool/base/matrix.h"
 #include "bitpool/base/run_context.h"
-#include "bitpool/dataset/labels.h"
 #include "bitpool/hash/baselines/kernel_encoder.h"
 #include "bitpool/hash/baselines/pairwise_labels.h"
 #include "bitpool/linalg/column_source.h"
+#include "bitpool/samples/labels.h"
 
 namespace bitpool {
 

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "bitpool/base/matrix.h"
-#include "bitpool/dataset/labels.h"
+#include "bitpool/samples/labels.h"
 
 namespace bitpool {
 

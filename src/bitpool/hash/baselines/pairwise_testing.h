@@ -2,7 +2,7 @@
 
 #include "bitpool/base/matrix.h"
 #include "bitpool/base/random.h"
-#include "bitpool/dataset/labels.h"
+#include "bitpool/samples/labels.h"
 
 // Shared by the tests of the methods that compare labelled samples.
 namespace bitpool {

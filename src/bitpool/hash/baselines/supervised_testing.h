@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "bitpool/base/random.h"
-#include "bitpool/dataset/labels.h"
 #include "bitpool/hash/baselines/testing.h"
+#include "bitpool/samples/labels.h"
 
 // Shared by the tests of the supervised methods.
 namespace bitpool {

@@ -1,0 +1,158 @@
+#include "bitpool/experiments/cnn_features.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <numeric>
+#include <utility>
+#include <vector>
+
+#include "bitpool/base/error.h"
+#include "bitpool/dataset/feature_file.h"
+#include "bitpool/dataset/public_sets.h"
+#include "bitpool/experiments/set_pictures.h"
+#include "bitpool/io/checksum.h"
+#include "bitpool/pictures/network_file.h"
+
+namespace bitpool {
+namespace {
+
+namespace fs = std::filesystem;
+
+// What is lost at most when an extraction is interrupted.
+constexpr Index kPicturesPerFile = 1000;
+// Pictures whose features are in memory at once.
+constexpr Index kWave = 32;
+
+// Stands in the names of the cached files: all that decides about the features.
+std::string CacheKey(const CnnFiles& files, const CnnOptions& options) {
+  const std::string described = fmt::format(
+      "{} {} {} {} {} {} {} {}", ContentDigest(files.definition), ContentDigest(files.weights),
+      options.layer, options.size, fmt::join(options.mean, " "), options.scale, options.rgb, "1");
+  return ContentDigest(std::as_bytes(std::span(described))).substr(0, 12);
+}
+
+// One part of a set, "train" or "test", and the files that hold its features.
+class CachedPart {
+ public:
+  CachedPart(Env& env, fs::path folder, std::string stem, const PictureSet& pictures)
+      : env_(env), folder_(std::move(folder)), stem_(std::move(stem)), pictures_(pictures) {}
+
+  Index missing(Index count) const {
+    Index pictures = 0;
+    for (Index first = 0; first < count; first += kPicturesPerFile) {
+      if (!env_.Exists(FileAt(first))) pictures += End(first) - first;
+    }
+    return pictures;
+  }
+
+  void Extract(const CnnExtractor& extractor, Index count, const RunContext& context,
+               Progress& progress) const {
+    for (Index first = 0; first < count; first += kPicturesPerFile) {
+      if (!env_.Exists(FileAt(first))) ExtractFile(extractor, first, context, progress);
+    }
+  }
+
+  std::shared_ptr<const FeatureSet> Open(Index count) const {
+    std::vector<std::shared_ptr<const FeatureSet>> files;
+    for (Index first = 0; first < count; first += kPicturesPerFile) {
+      auto file = std::make_shared<FeatureFile>(FeatureFile::Open(env_, FileAt(first)));
+      if (file->size() != End(first) - first) {
+        throw Error(ErrorCode::kCorrupt,
+                    fmt::format("{}: features of {} pictures, expected {}; remove the file",
+                                FileAt(first).string(), file->size(), End(first) - first));
+      }
+      files.push_back(std::move(file));
+    }
+    return std::make_shared<JoinedFeatureSet>(std::move(files));
+  }
+
+ private:
+  fs::path FileAt(Index first) const {
+    return folder_ / fmt::format("{}-{:03}.bpf", stem_, first / kPicturesPerFile);
+  }
+  Index End(Index first) const {
+    return std::min(first + kPicturesPerFile, pictures_.labels.size());
+  }
+
+  void ExtractFile(const CnnExtractor& extractor, Index first, const RunContext& context,
+                   Progress& progress) const {
+    FeatureFileWriter writer(env_, FileAt(first), extractor.dimension(), Precision::kHalf,
+                             IfExists::kReplace);
+    for (Index wave = first; wave < End(first); wave += kWave) {
+      const auto count = static_cast<size_t>(std::min(kWave, End(first) - wave));
+      std::vector<MatrixF> features(count);
+      context.ParallelFor(count, 1, [&](size_t i, size_t /*end*/) {
+        features[i] = extractor.Extract(PictureAt(pictures_, wave + static_cast<Index>(i)));
+        progress.Advance();
+      });
+      for (size_t i = 0; i < count; ++i) {
+        writer.Append(fmt::format("{}", wave + static_cast<Index>(i)), features[i]);
+      }
+    }
+    writer.Commit({{"pictures", stem_}});
+  }
+
+  Env& env_;
+  fs::path folder_;
+  std::string stem_;
+  const PictureSet& pictures_;
+};
+
+// How many of a part's pictures belong to the first `limit` of both parts together.
+Index Share(Index part, Index all, Index limit) {
+  if (limit == 0 || limit >= all) return part;
+  return std::max<Index>(1, part * limit / all);
+}
+
+std::vector<Index> FirstItems(Index count) {
+  std::vector<Index> items(static_cast<size_t>(count));
+  std::iota(items.begin(), items.end(), Index{0});
+  return items;
+}
+
+// The first images of a set, which stays alive with them.
+std::shared_ptr<const FeatureSet> FirstOf(std::shared_ptr<const FeatureSet> set, Index count) {
+  struct Part {
+    std::shared_ptr<const FeatureSet> whole;
+    FeatureSubset first;
+  };
+  const FeatureSet& whole = *set;
+  auto part = std::make_shared<Part>(
+      Part{.whole = std::move(set), .first = FeatureSubset(whole, FirstItems(count))});
+  return {part, &part->first};
+}
+
+}  // namespace
+
+CnnFeatures LoadCnnFeatures(Env& env, const CnnFeaturesRequest& request, const RunContext& context,
+                            const std::function<void(const std::string&)>& say) {
+  const PublicPictures pictures = LoadPublicSet(env, FindPublicSet(request.set), request.folder);
+  const std::string key = CacheKey(MappedNetwork(env, request.network).files(), request.options);
+  const fs::path folder = request.folder / request.set;
+  const CachedPart train(env, folder, fmt::format("cnn-{}-train", key), pictures.train);
+  const CachedPart test(env, folder, fmt::format("cnn-{}-test", key), pictures.test);
+  const Index all = pictures.train.labels.size() + pictures.test.labels.size();
+  const Index train_count = Share(pictures.train.labels.size(), all, request.limit);
+  const Index test_count = Share(pictures.test.labels.size(), all, request.limit);
+  if (const Index missing = train.missing(train_count) + test.missing(test_count); missing > 0) {
+    say(fmt::format("extracting the features of {} pictures, kept in {}", missing,
+                    folder.string()));
+    const auto extractor = OpenCnn(env, request.network, request.options);
+    Progress progress =
+        context.StartProgress("extracting", "pictures", static_cast<uint64_t>(missing));
+    train.Extract(*extractor, train_count, context, progress);
+    test.Extract(*extractor, test_count, context, progress);
+  }
+  return {.name = request.set,
+          .features = fmt::format("{} of {} at {} pixels", request.options.layer,
+                                  request.network.definition.stem().string(), request.options.size),
+          .train = FirstOf(train.Open(train_count), train_count),
+          .test = FirstOf(test.Open(test_count), test_count),
+          .train_labels = pictures.train.labels.Select(FirstItems(train_count)),
+          .test_labels = pictures.test.labels.Select(FirstItems(test_count))};
+}
+
+}  // namespace bitpool

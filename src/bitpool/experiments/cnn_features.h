@@ -1,0 +1,39 @@
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "bitpool/base/run_context.h"
+#include "bitpool/io/env.h"
+#include "bitpool/pictures/network_file.h"
+#include "bitpool/samples/feature_set.h"
+#include "bitpool/samples/labels.h"
+
+namespace bitpool {
+
+// A public set as local features of a network.
+struct CnnFeatures {
+  std::string name;
+  std::string features;  // what they are, in words
+  std::shared_ptr<const FeatureSet> train, test;
+  Labels train_labels, test_labels;
+};
+
+struct CnnFeaturesRequest {
+  std::string set;               // a name of PublicSets()
+  std::filesystem::path folder;  // holds the sets; features are kept there too
+  CnnPaths network;
+  CnnOptions options = {};
+  Index limit = 0;  // only so many of the pictures, the first of each part; 0: all
+};
+
+// The features of a public set, extracted once and kept beside its pictures in files of a thousand
+// pictures each: an extraction that was interrupted goes on with the file it was at, and one with a
+// limit is a part of the complete one. `say` gets a line about what takes long. Throws kNotFound
+// when the set or the network is not there.
+CnnFeatures LoadCnnFeatures(Env& env, const CnnFeaturesRequest& request, const RunContext& context,
+                            const std::function<void(const std::string&)>& say);
+
+}  // namespace bitpool

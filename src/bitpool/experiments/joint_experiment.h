@@ -1,0 +1,59 @@
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "bitpool/base/run_context.h"
+#include "bitpool/experiments/run_figures.h"
+#include "bitpool/hash/image_record.h"
+#include "bitpool/metrics/protocol.h"
+#include "bitpool/report/experiment_result.h"
+#include "bitpool/samples/ground_truth.h"
+#include "bitpool/training/hash_methods.h"
+
+namespace bitpool {
+
+struct JointOptions {
+  std::vector<int> bits = {8, 16, 24, 32};
+  std::vector<std::string> methods = {"sah", "rba", "ba", "itq", "kmh", "sph"};
+  int seeds = 3;   // runs of each method, with consecutive seeds
+  double mu = 10;  // of generalised max pooling, for the methods that do not choose their own
+  // Constants of a method, where they are not its defaults: found by `tune`, on training images.
+  std::map<std::string, HashSettings> constants = {};
+  FigureStore* figures = nullptr;  // where the figures of single runs are kept; null: nowhere
+  // Queries whose results are kept there too, of the first seed and the longest codes, with so many
+  // results. For tasks whose images have names.
+  Index shown = 0;
+  Index shown_results = 8;
+
+  // Throws kInvalidArgument when a field has no meaning.
+  void Validate() const;
+};
+
+// Images that were reduced to records, and what is asked of them.
+struct JointTask {
+  const RecordStore& training;
+  const RecordStore& database;
+  const RecordStore* queries = nullptr;  // null: the queries are images of the database,
+  std::vector<Index> query_images = {};  // these
+  const GroundTruth& truth;
+  Protocol protocol;
+  bool normalise = true;                      // how the records were made
+  std::vector<std::string> names = {};        // of the database's images, to be shown by
+  std::vector<std::string> query_names = {};  // of the queries
+};
+
+// Aggregating and hashing learned together (SAH) against methods that hash the vectors of
+// generalised max pooling, all from the same images. Metrics: "mAP" and
+// "asymmetric_mAP" in percent; "reconstruction_error", the mean squared error of the database's
+// vectors decoded from their codes (for SAH, of the vectors its own pooling makes), as in the
+// paper; "relative_reconstruction_error", the same as a share of the variance of those vectors;
+// "training_seconds".
+Experiment RunJointExperiment(const JointOptions& options, const JointTask& task,
+                              const RunContext& context);
+
+// The report as a page.
+std::string JointReport(const Experiment& experiment);
+
+}  // namespace bitpool

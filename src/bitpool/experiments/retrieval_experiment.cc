@@ -1,0 +1,316 @@
+#include "bitpool/experiments/retrieval_experiment.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "bitpool/base/error.h"
+#include "bitpool/dataset/feature_file.h"
+#include "bitpool/dataset/holidays.h"
+#include "bitpool/dataset/oxford.h"
+#include "bitpool/experiments/remembered_tuning.h"
+#include "bitpool/io/checksum.h"
+#include "bitpool/metrics/evaluate.h"
+#include "bitpool/pictures/extract_pictures.h"
+#include "bitpool/pictures/picture_files.h"
+#include "bitpool/training/record_file.h"
+
+namespace bitpool {
+namespace {
+
+namespace fs = std::filesystem;
+
+// A feature set whose descriptors are embedded when they are read.
+class EmbeddedFeatures : public FeatureSet {
+ public:
+  EmbeddedFeatures(const FeatureSet& raw, const TriangulationEmbedding& embedding)
+      : raw_(raw), embedding_(embedding) {}
+
+  Index size() const override { return raw_.size(); }
+  Index dimension() const override { return embedding_.dimension(); }
+  std::string name(Index image) const override { return raw_.name(image); }
+  Index descriptor_count(Index image) const override { return raw_.descriptor_count(image); }
+  void Read(Index image, MatrixF& descriptors) const override {
+    MatrixF raw;
+    raw_.Read(image, raw);
+    descriptors = embedding_.Apply(raw);
+  }
+
+ private:
+  const FeatureSet& raw_;
+  const TriangulationEmbedding& embedding_;
+};
+
+// Descriptors drawn evenly from all images, about `count`.
+MatrixF SampleDescriptors(const FeatureSet& features, Index count, const RunContext& context) {
+  Index all = 0;
+  for (Index image = 0; image < features.size(); ++image) all += features.descriptor_count(image);
+  const double share = std::min(1.0, static_cast<double>(count) / static_cast<double>(all));
+  std::vector<MatrixF> parts;
+  Index columns = 0;
+  for (Index image = 0; image < features.size(); ++image) {
+    context.ThrowIfStopped();
+    MatrixF descriptors;
+    features.Read(image, descriptors);
+    const auto wanted =
+        static_cast<uint64_t>(std::ceil(share * static_cast<double>(descriptors.cols())));
+    Random random = context.MakeRandom(static_cast<uint64_t>(image));
+    std::vector<Index> chosen;
+    for (const uint64_t i : random.Sample(static_cast<uint64_t>(descriptors.cols()), wanted)) {
+      chosen.push_back(static_cast<Index>(i));
+    }
+    parts.emplace_back(descriptors(Eigen::all, chosen));
+    columns += parts.back().cols();
+  }
+  MatrixF sample(features.dimension(), columns);
+  Index at = 0;
+  for (const MatrixF& part : parts) {
+    sample.middleCols(at, part.cols()) = part;
+    at += part.cols();
+  }
+  return sample;
+}
+
+// The part of a picture inside a box, whose edges are in pixels of the original.
+Picture Crop(const Picture& picture, const Box& box, double scale) {
+  const auto clamp = [](double value, Index end) {
+    return std::clamp<Index>(static_cast<Index>(std::lround(value)), 0, end);
+  };
+  const Index left = clamp(box.left * scale, picture.width - 1);
+  const Index top = clamp(box.top * scale, picture.height - 1);
+  const Index right = std::max(left + 1, clamp(box.right * scale, picture.width));
+  const Index bottom = std::max(top + 1, clamp(box.bottom * scale, picture.height));
+  Picture part{.width = right - left, .height = bottom - top, .pixels = {}};
+  for (Index y = top; y < bottom; ++y) {
+    const auto row = picture.pixels.begin() + 3 * (y * picture.width + left);
+    part.pixels.insert(part.pixels.end(), row, row + 3 * part.width);
+  }
+  return part;
+}
+
+class RetrievalRunner {
+ public:
+  RetrievalRunner(Env& env, const RetrievalOptions& options, const RetrievalSet& set,
+                  const RunContext& context, const std::function<void(const std::string&)>& say)
+      : env_(env),
+        options_(options),
+        set_(set),
+        context_(context),
+        say_(say),
+        describer_(PictureDescriber::Open(env, options.extractor)) {}
+
+  Experiment Run() {
+    const FeatureFile training = Features(set_.training, "training", options_.limit);
+    if (training.size() == 0) {
+      throw Error(ErrorCode::kInvalidArgument,
+                  set_.training.string() + ": no pictures here that can be learned from");
+    }
+    const FeatureFile database = Features(set_.pictures, set_.name, options_.searched);
+    const RetrievalTask task = LoadTask(database);
+    if (task.queries.empty()) {
+      throw Error(ErrorCode::kInvalidArgument,
+                  set_.pictures.string() + ": no queries that have an answer among the pictures");
+    }
+    if (describer_.settings().kind != "cnn") {
+      say_("learning the embedding");
+      const MatrixF sample = SampleDescriptors(training, options_.sample, context_);
+      embedding_ = TrainTriangulation(options_.embedding, MatrixColumns(sample), context_).model;
+    }
+    JointOptions joint_options = options_.joint;
+    if (options_.tune) Tune(training, joint_options);
+    const auto training_records = Reduce(training, "training");
+    const auto database_records = Reduce(database, "database");
+    std::unique_ptr<RecordStore> query_records;
+    std::vector<Index> query_images;
+    if (task.queries.at(0).box) {
+      query_records = Reduce(CroppedQueries(task, database), "queries");
+    } else {
+      for (const PictureQuery& query : task.queries) query_images.push_back(query.picture);
+    }
+    const JointTask joint{.training = *training_records,
+                          .database = *database_records,
+                          .queries = query_records.get(),
+                          .query_images = query_images,
+                          .truth = task.truth,
+                          .protocol = HolidaysProtocol(),
+                          .normalise = options_.normalise,
+                          .names = NamesOf(database),
+                          .query_names = QueryNames(task, database)};
+    Experiment experiment = RunJointExperiment(joint_options, joint, context_);
+    experiment.name = "retrieval";
+    experiment.title = fmt::format("Retrieval of pictures: {}", set_.name);
+    experiment.data["set"] = set_.name;
+    experiment.data["features"] = describer_.settings().kind;
+    experiment.data["extractor"] = DescribeExtractor(describer_.settings());
+    experiment.data["gmp_cosine_mAP"] = CosineMap(joint, joint_options.mu);
+    return experiment;
+  }
+
+ private:
+  FeatureFile Features(const fs::path& folder, const std::string& name, Index limit) const {
+    return KeptPictureFeatures(env_, describer_, folder, name, limit, options_.work, context_,
+                               say_);
+  }
+
+  static std::vector<std::string> NamesOf(const FeatureFile& database) {
+    std::vector<std::string> names;
+    for (Index image = 0; image < database.size(); ++image) names.push_back(database.name(image));
+    return names;
+  }
+
+  static std::vector<std::string> QueryNames(const RetrievalTask& task,
+                                             const FeatureFile& database) {
+    std::vector<std::string> names;
+    for (const PictureQuery& query : task.queries) names.push_back(database.name(query.picture));
+    return names;
+  }
+
+  RetrievalTask LoadTask(const FeatureFile& database) const {
+    const std::vector<std::string> names = NamesOf(database);
+    return set_.name == "holidays" ? MakeHolidaysTask(names)
+                                   : LoadOxfordTask(env_, set_.truth, names);
+  }
+
+  // As many images to learn from as `tune` takes, or fewer where their records would not fit.
+  Index TuningImages(const FeatureSet& features) const {
+    uint64_t bytes = 0;
+    for (Index image = 0; image < features.size(); ++image) {
+      bytes += ImageRecord::PackedBytes(features.dimension(),
+                                        std::max<Index>(1, features.descriptor_count(image)));
+    }
+    const uint64_t mean = std::max<uint64_t>(1, bytes / static_cast<uint64_t>(features.size()));
+    const TuneOptions defaults;
+    return std::clamp<Index>(static_cast<Index>(options_.memory / mean) - defaults.validation, 2,
+                             defaults.training);
+  }
+
+  // The constants of SAH and RBA, from the training pictures.
+  void Tune(const FeatureSet& raw, JointOptions& joint) const {
+    say_("choosing constants on the training pictures");
+    std::optional<EmbeddedFeatures> embedded;
+    if (embedding_) embedded.emplace(raw, *embedding_);
+    const FeatureSet& features = embedded ? static_cast<const FeatureSet&>(*embedded) : raw;
+    TuneOptions tuning;
+    tuning.settings.bits = options_.tune_bits;
+    tuning.settings.normalise = options_.normalise;
+    tuning.training = TuningImages(features);
+    tuning.seeds = 1;
+    tuning.rounds = 1;
+    ChooseConstants(tuning, features, joint, context_);
+  }
+
+  // The queries of Oxford and Paris: the parts of pictures inside their boxes.
+  MemoryFeatureSet CroppedQueries(const RetrievalTask& task, const FeatureFile& database) const {
+    MemoryFeatureSet queries(describer_.dimension());
+    for (const PictureQuery& query : task.queries) {
+      context_.ThrowIfStopped();
+      const fs::path file = set_.pictures / database.name(query.picture);
+      const std::vector<std::byte> bytes = ReadPictureBytes(file, MaxPictureBytes());
+      const Picture picture = describer_.Decode(bytes);
+      const double scale =
+          static_cast<double>(picture.width) / static_cast<double>(describer_.Inspect(bytes).width);
+      const MatrixF features = describer_.Describe(Crop(picture, *query.box, scale));
+      if (features.cols() == 0) {
+        throw Error(
+            ErrorCode::kInvalidArgument,
+            fmt::format("query {}, {}: its box has {}", query.name, file.string(), kNoFeatures));
+      }
+      queries.Add(query.name, features);
+    }
+    return queries;
+  }
+
+  std::unique_ptr<RecordStore> Reduce(const FeatureSet& raw, const char* part) const {
+    std::optional<EmbeddedFeatures> embedded;
+    if (embedding_) embedded.emplace(raw, *embedding_);
+    const FeatureSet& features = embedded ? static_cast<const FeatureSet&>(*embedded) : raw;
+    auto records = MakeRecordStore(env_, features, options_.memory,
+                                   options_.work / fmt::format("{}.records", part));
+    ReduceImages(features, options_.normalise, *records, context_);
+    return records;
+  }
+
+  double CosineMap(const JointTask& task, double mu) const {
+    const PoolingSystem gmp(Coupling::None(task.database.dimension()), {.mu = mu});
+    MatrixF database = PoolRecords(task.database, gmp, context_);
+    database.colwise().normalize();
+    MatrixF queries;
+    if (task.queries != nullptr) {
+      queries = PoolRecords(*task.queries, gmp, context_);
+      queries.colwise().normalize();
+    } else {
+      queries = database(Eigen::all, task.query_images);
+    }
+    const auto distances = [&](Index query, std::span<float> out) {
+      Eigen::Map<VectorF>(out.data(), static_cast<Index>(out.size())) =
+          -(database.transpose() * queries.col(query));
+    };
+    return 100 * EvaluateDistances(distances, task.truth, task.protocol, context_).mean_ap;
+  }
+
+  Env& env_;
+  const RetrievalOptions& options_;
+  const RetrievalSet& set_;
+  const RunContext& context_;
+  const std::function<void(const std::string&)>& say_;
+  PictureDescriber describer_;
+  std::optional<TriangulationEmbedding> embedding_;
+};
+
+}  // namespace
+
+void RetrievalOptions::Validate() const {
+  joint.Validate();
+  extractor.Validate();
+  embedding.Validate();
+  RequireBits(tune_bits);
+  if (sample < 1 || limit < 0 || searched < 0) {
+    throw Error(ErrorCode::kInvalidArgument,
+                "expected at least one descriptor for the embedding, and limits of 0 or more");
+  }
+}
+
+FeatureFile KeptPictureFeatures(Env& env, const PictureDescriber& describer, const fs::path& folder,
+                                const std::string& name, Index limit, const fs::path& work,
+                                const RunContext& context,
+                                const std::function<void(const std::string&)>& say) {
+  std::string key = describer.digest() + fmt::format(" {}", limit);
+  for (const FoundPicture& picture : FindPictures(folder, context)) {
+    key += fmt::format("\n{} {} {}", picture.path, picture.size, picture.mtime_ns);
+  }
+  const std::string digest = ContentDigest(std::as_bytes(std::span(key))).substr(0, 12);
+  const fs::path file = work / fmt::format("{}-{}.bpf", name, digest);
+  if (!env.Exists(file)) {
+    env.MakeFolders(work);
+    say(fmt::format("describing the pictures of {}, kept in {}", folder.string(), file.string()));
+    PictureExtraction job;
+    job.folder = folder;
+    job.output = file;
+    job.limit = limit;
+    job.resume = true;
+    for (const FailedPicture& failed : ExtractPictures(env, describer, job, context).failed) {
+      say(fmt::format("{}: {}", failed.path.string(), failed.reason));
+    }
+  }
+  return FeatureFile::Open(env, file);
+}
+
+Experiment RunRetrievalExperiment(Env& env, const RetrievalOptions& options,
+                                  const RetrievalSet& set, const RunContext& context,
+                                  const std::function<void(const std::string&)>& say) {
+  options.Validate();
+  if ((set.name == "holidays") != set.truth.empty()) {
+    throw Error(ErrorCode::kInvalidArgument,
+                "expected a folder of ground-truth files for oxford5k and paris6k, and none for "
+                "holidays");
+  }
+  return RetrievalRunner(env, options, set, context, say).Run();
+}
+
+}  // namespace bitpool

@@ -1,0 +1,78 @@
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "bitpool/base/run_context.h"
+#include "bitpool/experiments/cnn_features.h"
+#include "bitpool/experiments/run_figures.h"
+#include "bitpool/io/env.h"
+#include "bitpool/report/experiment_result.h"
+#include "bitpool/samples/feature_set.h"
+#include "bitpool/samples/labels.h"
+#include "bitpool/samples/retrieval_splits.h"
+#include "bitpool/training/hash_methods.h"
+
+namespace bitpool {
+
+enum class SupervisedSetting {
+  kTraditional,  // the classes that are learned are asked for
+  kUnseen,       // other classes are asked for
+};
+
+struct SupervisedOptions {
+  SupervisedSetting setting = SupervisedSetting::kTraditional;
+  std::vector<int> bits = {8, 16, 24, 32, 48};
+  // Names of SupervisedMethods() and VectorMethods(); those without labels are there to compare.
+  std::vector<std::string> methods = {"sash", "sdh", "ksh", "bre", "cca-itq", "itq"};
+  int seeds = 3;  // runs, each with its own split
+  SplitOptions split = {};
+  double mu = 100;  // of generalised max pooling, for the methods that do not choose their own
+  bool normalise = true;  // local features to unit length first
+  // Constants of a method, where they are not its defaults: found by `tune`, on training images.
+  std::map<std::string, HashSettings> constants = {};
+  // Constants of SASH that are not given, and μ of the other methods that learn from labels, are
+  // chosen for each split by `tune` on its training images, with codes of `tune_bits`; in the
+  // setting of unseen classes by holding out classes.
+  bool tune = false;
+  int tune_bits = 32;
+  uint64_t memory = uint64_t{4} << 30;  // records of the training images are kept in memory up to
+                                        // so many bytes
+  std::filesystem::path scratch;        // beyond, in this file
+  FigureStore* figures = nullptr;       // where the figures of single runs are kept; null: nowhere
+
+  // Throws kInvalidArgument when a field has no meaning.
+  void Validate() const;
+};
+
+// Images as local features, each with its classes.
+struct LabelledImages {
+  std::string name;      // of the set
+  std::string features;  // what they are, in words
+  std::shared_ptr<const FeatureSet> images;
+  Labels labels;
+  Index training_part = 0;  // the first so many images are the set's own training part; 0: it has
+                            // no such parts
+};
+
+// A public set with both of its parts.
+LabelledImages Labelled(const CnnFeatures& features);
+
+// Hashing with labels (section VII of the paper): SASH from the local features against the
+// supervised methods, which get the vectors of generalised max pooling. Every seed has its own
+// split. Metrics: "mAP" and "asymmetric_mAP" in percent over all results, "training_seconds" (after
+// the images were reduced and pooled; SASH's own pooling while it learns counts), and "paper_mAP",
+// the paper's figures where it has them.
+Experiment RunSupervisedExperiment(Env& env, const SupervisedOptions& options,
+                                   const LabelledImages& images, const RunContext& context);
+
+// The report as a page.
+std::string SupervisedReport(const Experiment& experiment);
+
+// What makes our figures differ from the paper's, in a line.
+std::string SupervisedDifferences();
+
+}  // namespace bitpool

@@ -1,0 +1,204 @@
+#include "bitpool/library/library_duplicates.h"
+
+#include <gmock/gmock.h>
+#include <sys/wait.h>
+
+#include <cstdlib>
+#include <set>
+
+#include "bitpool/base/random.h"
+#include "bitpool/library/library_testing.h"
+
+namespace bitpool {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::ElementsAre;
+using testing::ExpectError;
+using testing::FakePicture;
+using testing::PictureFolder;
+
+std::vector<std::string> Paths(const DuplicateGroup& group) {
+  std::vector<std::string> paths;
+  for (const DuplicatePicture& member : group) paths.push_back(member.picture.path);
+  return paths;
+}
+
+TEST(FindDuplicates, TheBestCopyComesFirst) {
+  PictureFolder pictures;
+  pictures.Write("small.jpg", FakePicture(0xFF00, 10, 10, "much text, a large file"));
+  pictures.Write("large.jpg", FakePicture(0xFF01, 20, 30));
+  pictures.Write("larger file.jpg", FakePicture(0xFF00, 30, 20, "."));
+  pictures.Write("zz.jpg", FakePicture(0xFF03, 30, 20, "."));    // shorter path
+  pictures.Write("aa.jpg", FakePicture(0xFF01, 20, 30, "."));    // first by its bytes
+  pictures.Write("copy.jpg", FakePicture(0xFF03, 30, 20, "."));  // of zz
+  pictures.Write("apart.jpg", FakePicture(0xFFFFFF, 900, 900));
+  pictures.Update();
+  const auto groups = FindDuplicates(pictures.Open(), 1, RunContext());
+  ASSERT_EQ(groups.size(), 1U);
+  EXPECT_THAT(Paths(groups[0]), ElementsAre("aa.jpg", "zz.jpg", "copy.jpg", "larger file.jpg",
+                                            "large.jpg", "small.jpg"));
+  std::vector<int> distances;
+  std::vector<std::optional<size_t>> copies;
+  for (const DuplicatePicture& member : groups[0]) {
+    distances.push_back(member.distance);
+    copies.push_back(member.copy_of);
+  }
+  EXPECT_THAT(distances, ElementsAre(0, 1, 1, 1, 0, 1));
+  EXPECT_THAT(copies,
+              ElementsAre(std::nullopt, std::nullopt, 1, std::nullopt, std::nullopt, std::nullopt));
+}
+
+// Against joining everything within the radius, pair by pair.
+TEST(FindDuplicates, GroupsAreThoseOfAllPairs) {
+  PictureFolder pictures;
+  Random random(8);
+  std::map<std::string, uint64_t> codes;
+  for (int i = 0; i < 150; ++i) {
+    const std::string path = fmt::format("{:03}.jpg", i);
+    codes[path] = random.Below(12) * 0x0123456789ABCDEF ^ uint64_t { 1 } << random.Below(64) ^
+                  uint64_t { 1 } << random.Below(64);
+    pictures.Write(path, FakePicture(codes[path]));
+  }
+  pictures.Update();
+  const Library library = pictures.Open();
+  size_t found = 0;
+  for (const int radius : {0, 1, 2, 4}) {
+    std::map<std::string, std::set<std::string>> group_of;
+    for (const auto& [path, code] : codes) group_of[path] = {path};
+    for (const auto& [a, code_a] : codes) {
+      for (const auto& [b, code_b] : codes) {
+        if (std::popcount(code_a ^ code_b) > radius || group_of[a].contains(b)) continue;
+        std::set<std::string> joined = group_of[a];
+        joined.insert(group_of[b].begin(), group_of[b].end());
+        for (const std::string& member : joined) group_of[member] = joined;
+      }
+    }
+    std::set<std::set<std::string>> expected, actual;
+    for (const auto& [path, group] : group_of) {
+      if (group.size() > 1) expected.insert(group);
+    }
+    std::string last;
+    for (const DuplicateGroup& group : FindDuplicates(library, radius, RunContext())) {
+      const std::vector<std::string> paths = Paths(group);
+      EXPECT_LT(last, paths[0]);  // by the path of the best
+      last = paths[0];
+      actual.insert({paths.begin(), paths.end()});
+    }
+    EXPECT_EQ(actual, expected) << radius;
+    found += actual.size();
+  }
+  EXPECT_GT(found, 10U);
+  ExpectError(ErrorCode::kInvalidArgument, {"radius"},
+              [&] { FindDuplicates(library, -1, RunContext()); });
+}
+
+// --- The script -------------------------------------------------------------------------------
+
+// Runs a script in sh from the folder around the pictures; its exit status.
+int RunScript(const PictureFolder& pictures, const std::string& script,
+              const std::string& arguments) {
+  std::ofstream(pictures.base() / "script.sh", std::ios::binary) << script;
+  const std::string command =
+      fmt::format("cd '{}' && sh script.sh {} >out 2>&1", pictures.base().string(), arguments);
+  const int status = std::system(command.c_str());  // NOLINT(cert-env33-c)
+  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+std::set<std::string> FilesIn(const fs::path& folder) {
+  std::set<std::string> files;
+  for (const auto& entry : fs::recursive_directory_iterator(folder)) {
+    const std::string path = entry.path().lexically_relative(folder).string();
+    if (!entry.is_directory() && !path.starts_with(".bitpool/")) files.insert(path);
+  }
+  return files;
+}
+
+TEST(DefaultDuplicateRadius, GrowsWithTheBits) {
+  EXPECT_EQ(DefaultDuplicateRadius(1), 0);
+  EXPECT_EQ(DefaultDuplicateRadius(16), 0);
+  EXPECT_EQ(DefaultDuplicateRadius(32), 2);
+  EXPECT_EQ(DefaultDuplicateRadius(64), 8);
+  EXPECT_EQ(DefaultDuplicateRadius(256), 32);
+  for (int bits = 2; bits <= 512; ++bits) {
+    EXPECT_GE(DefaultDuplicateRadius(bits), DefaultDuplicateRadius(bits - 1)) << bits;
+  }
+}
+
+TEST(MoveScript, MovesOddNames) {
+  PictureFolder pictures;
+  const std::set<std::string> names = {"with space.jpg",
+                                       "quote ' and \" and ''.jpg",
+                                       "new\nline.jpg",
+                                       "ends with newline\n",
+                                       "emoji \xF0\x9F\x93\xB7.jpg",
+                                       "\xFF\xFE not UTF-8 \xC3.jpg",
+                                       "-rf.jpg",
+                                       "$(touch x) `touch y` \\.jpg",
+                                       "; touch z & *?|.jpg",
+                                       "folder \n\xFF/-\" .jpg",
+                                       "-n/--/-e",
+                                       "\\n%s.jpg",
+                                       "sub/folder\n/a.jpg",
+                                       "~",
+                                       "# comment"};
+  for (const std::string& name : names) pictures.Write(name, FakePicture(7));
+  pictures.Write("best.jpg", FakePicture(7, 1000, 1000));
+  pictures.Update();
+  const Library library = pictures.Open();
+  const auto groups = FindDuplicates(library, 0, RunContext());
+  ASSERT_EQ(groups.size(), 1U);
+  const std::string script = MoveScript(library.root(), groups);
+  EXPECT_EQ(RunScript(pictures, script, "'aside'\\''s folder'"), 0);
+  EXPECT_EQ(FilesIn(pictures.root()), std::set<std::string>{"best.jpg"});
+  EXPECT_EQ(FilesIn(pictures.base() / "aside's folder"), names);
+  EXPECT_EQ(testing::ToString(ReadPictureBytes(pictures.base() / "aside's folder/~", 1000)),
+            FakePicture(7));
+  EXPECT_FALSE(fs::exists(pictures.base() / "x"));
+  EXPECT_EQ(RunScript(pictures, script, "again"), 1);  // nothing is there any more
+}
+
+TEST(MoveScript, ReplacesAndLosesNothing) {
+  PictureFolder pictures;
+  for (const char* name : {"1/best.jpg", "1/b.jpg", "1/c.jpg"}) {
+    pictures.Write(name, FakePicture(0xFF, name[2] == 'b' && name[3] == 'e' ? 9 : 5));
+  }
+  for (const char* name : {"2/best.jpg", "2/b.jpg"}) {
+    pictures.Write(name, FakePicture(0xFF0000, name[3] == 'e' ? 9 : 5));
+  }
+  pictures.Update();
+  const Library library = pictures.Open();
+  const std::string script = MoveScript(library.root(), FindDuplicates(library, 2, RunContext()));
+  EXPECT_EQ(RunScript(pictures, script, ""), 2);
+  EXPECT_EQ(RunScript(pictures, script, "''"), 2);
+  EXPECT_EQ(RunScript(pictures, script, "a b"), 2);
+  EXPECT_EQ(FilesIn(pictures.root()).size(), 5U);
+
+  const fs::path aside = pictures.base() / "aside";
+  fs::create_directories(aside / "1");
+  std::ofstream(aside / "1/b.jpg") << "precious";
+  pictures.Remove("2/best.jpg");
+  EXPECT_EQ(RunScript(pictures, script, aside.string()), 1);
+  EXPECT_EQ(FilesIn(pictures.root()), (std::set<std::string>{"1/b.jpg", "1/best.jpg", "2/b.jpg"}));
+  EXPECT_EQ(FilesIn(aside), (std::set<std::string>{"1/b.jpg", "1/c.jpg"}));
+  EXPECT_EQ(testing::ToString(ReadPictureBytes(aside / "1/b.jpg", 1000)), "precious");
+}
+
+// A link and what it leads to look like two copies.
+TEST(MoveScript, LeavesLinksAlone) {
+  PictureFolder pictures;
+  pictures.Write("the picture.jpg", FakePicture(1));
+  fs::create_symlink("the picture.jpg", pictures.root() / "a.jpg");
+  LibraryUpdate update = pictures.MakeUpdate();
+  ASSERT_EQ(update.found.size(), 2U);
+  pictures.Update(update, RunContext());
+  const Library library = pictures.Open();
+  const auto groups = FindDuplicates(library, 0, RunContext());
+  ASSERT_EQ(groups.size(), 1U);
+  EXPECT_EQ(groups[0][0].picture.path, "a.jpg");
+  EXPECT_EQ(RunScript(pictures, MoveScript(library.root(), groups), "aside"), 1);
+  EXPECT_TRUE(fs::exists(pictures.root() / "a.jpg"));
+}
+
+}  // namespace
+}  // namespace bitpool

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "bitpool/library/library.h"
+#include "bitpool/library/library_duplicates.h"
+#include "bitpool/library/library_query.h"
+
+namespace bitpool {
+
+// A name of a file, which may be any bytes, as text for people: what is not UTF-8 and what is a
+// control character becomes U+FFFD.
+std::string ShownName(std::string_view name);
+
+// Pages that stand alone, in the style of reports: thumbnails inside, no script, nothing from the
+// network. A thumbnail leads to the picture's file.
+
+// What was asked for.
+struct AskedPicture {
+  std::string name;
+  std::vector<std::byte> thumbnail;  // a JPEG; may be empty
+};
+std::string QueryPage(const Library& library, const AskedPicture& asked,
+                      const std::vector<QueryMatch>& matches);
+
+// How much a page of duplicates shows; it says what it leaves out.
+struct DuplicatesPageLimits {
+  size_t groups = 500;
+  size_t pictures = 24;  // of one group
+};
+std::string DuplicatesPage(const Library& library, const std::vector<DuplicateGroup>& groups,
+                           int radius, const DuplicatesPageLimits& limits = {});
+
+}  // namespace bitpool

@@ -1,0 +1,130 @@
+#include "bitpool/library/library_query.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <tuple>
+
+#include "bitpool/base/random.h"
+#include "bitpool/catalog/sqlite_catalogue.h"
+#include "bitpool/library/library_testing.h"
+
+namespace bitpool {
+namespace {
+
+using testing::ExpectError;
+using testing::FakeEncode;
+using testing::FakePicture;
+using testing::kFakeBits;
+using testing::PictureFolder;
+using testing::ToBytes;
+
+// What decides first, then what decides next, then the id. Scores are negated: they fall.
+using Ranked = std::tuple<double, double, uint64_t>;
+
+Ranked Rank(QueryOrder order, int distance, double score, uint64_t id) {
+  if (order == QueryOrder::kHamming) return {distance, -score, id};
+  return {-score, distance, id};
+}
+
+std::vector<Ranked> BruteForce(const Library& library, const PictureCode& query, QueryOrder order,
+                               size_t k) {
+  std::vector<Ranked> all;
+  library.catalogue().ForEach([&](const CataloguedPicture& picture) {
+    if (picture.code.empty()) return;
+    int distance = 0;
+    double score = 0;
+    for (int bit = 0; bit < kFakeBits; ++bit) {
+      const auto byte = static_cast<size_t>(bit / 8);
+      const bool set = (picture.code[byte] >> (bit % 8) & 1) != 0;
+      distance += ((picture.code[byte] ^ query.code[byte]) >> (bit % 8) & 1) != 0 ? 1 : 0;
+      score += set ? query.projection[bit] : -query.projection[bit];
+    }
+    all.push_back(Rank(order, distance, score, picture.id));
+  });
+  std::sort(all.begin(), all.end(), [&](const Ranked& a, const Ranked& b) {
+    if (order == QueryOrder::kHamming || std::get<0>(a) != std::get<0>(b)) return a < b;
+    return std::get<2>(a) < std::get<2>(b);
+  });
+  all.resize(std::min(k, all.size()));
+  return all;
+}
+
+std::vector<Ranked> Ranks(const std::vector<QueryMatch>& matches, QueryOrder order) {
+  std::vector<Ranked> ranks;
+  for (const QueryMatch& match : matches) {
+    ranks.push_back(Rank(order, match.distance, match.score, match.picture.id));
+  }
+  return ranks;
+}
+
+// Codes of few different bits, so that many are equally far; projections are exact in binary.
+TEST(QueryLibrary, IsBruteForceWithTies) {
+  PictureFolder pictures;
+  Random random(5);
+  for (int i = 0; i < 300; ++i) {
+    const uint64_t code = random.Next() & random.Next() & 0x0F030000000000F1;
+    pictures.Write(fmt::format("{}.jpg", i), i % 50 == 7 ? "bad" : FakePicture(code));
+  }
+  pictures.Update();
+  const Library library = pictures.Open();
+  for (int round = 0; round < 40; ++round) {
+    PictureCode query = FakeEncode(ToBytes(FakePicture(random.Next() & 0x0F030000000000FF)));
+    for (int bit = 0; bit < kFakeBits; ++bit) {
+      // Small whole numbers: ties of the score too.
+      query.projection[bit] =
+          std::copysign(static_cast<float>(1 + random.Below(3)), query.projection[bit]);
+    }
+    for (const int64_t k : {1, 2, 7, 20, 293, 294, 295, 1000}) {
+      for (const QueryOrder order : {QueryOrder::kScore, QueryOrder::kHamming}) {
+        const auto matches = QueryLibrary(library, query, k, order, RunContext({.threads = 2}));
+        EXPECT_EQ(Ranks(matches, order), BruteForce(library, query, order, static_cast<size_t>(k)))
+            << k;
+      }
+    }
+  }
+}
+
+// Two pictures are equally far; the one whose bit is less sure for the query is nearer, though it
+// came later.
+TEST(QueryLibrary, TheScoreDecidesAtTheEndOfTheList) {
+  PictureFolder pictures;
+  pictures.Write("1.jpg", FakePicture(1ULL << 40));
+  pictures.Write("2.jpg", FakePicture(1ULL << 50));
+  pictures.Write("3.jpg", FakePicture(1ULL << 3));
+  pictures.Update();
+  const Library library = pictures.Open();
+  const PictureCode query = FakeEncode(ToBytes(FakePicture(0)));
+  for (const QueryOrder order : {QueryOrder::kScore, QueryOrder::kHamming}) {
+    const auto matches = QueryLibrary(library, query, 1, order, RunContext());
+    ASSERT_EQ(matches.size(), 1U);
+    EXPECT_EQ(matches[0].picture.path, "3.jpg");
+    EXPECT_EQ(matches[0].distance, 1);
+    EXPECT_EQ(matches[0].score, query.projection.cwiseAbs().sum() - 2 * 0.5);
+  }
+}
+
+TEST(QueryLibrary, Edges) {
+  PictureFolder pictures;
+  pictures.Update();
+  PictureCode query = FakeEncode(ToBytes(FakePicture(0)));
+  EXPECT_TRUE(QueryLibrary(pictures.Open(), query, 5, QueryOrder::kScore, RunContext()).empty());
+  pictures.Write("a.jpg", FakePicture(1));
+  pictures.Write("b.jpg", FakePicture(2));
+  pictures.Update();
+  const Library library = pictures.Open();
+  ExpectError(ErrorCode::kInvalidArgument, {"k: expected 1 or more, got 0"},
+              [&] { QueryLibrary(library, query, 0, QueryOrder::kScore, RunContext()); });
+  pictures.Remove("a.jpg");  // removed while the library is open
+  pictures.Update();
+  const auto matches = QueryLibrary(library, query, 5, QueryOrder::kScore, RunContext());
+  ASSERT_EQ(matches.size(), 1U);
+  EXPECT_EQ(matches[0].picture.path, "b.jpg");
+  query.projection.conservativeResize(63);
+  ExpectError(ErrorCode::kInvalidArgument, {"8 bytes", "63 projections", "64 bits"},
+              [&] { QueryLibrary(library, query, 5, QueryOrder::kHamming, RunContext()); });
+}
+
+}  // namespace
+}  // namespace bitpool

@@ -1,0 +1,277 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <numeric>
+#include <optional>
+#include <system_error>
+#include <utility>
+
+#include "bitpool/base/error.h"
+#include "bitpool/codes/binary_codes.h"
+#include "bitpool/dataset/feature_file.h"
+#include "bitpool/pictures/picture_coder.h"
+#include "bitpool/training/feature_training.h"
+
+namespace bitpool {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Of the random numbers; TrainOnFeatures uses smaller ones.
+constexpr uint64_t kDrawStream = 101, kSampleStream = 102, kViewStream = 103;
+// Features that are needed for each component of the whitening: with fewer, the smallest variances
+// are far too small and the embedding blows up noise.
+constexpr Index kFeaturesPerComponent = 4;
+// Samples that are wanted for each bit, and at most, where there are few pictures.
+constexpr Index kSamplesPerBit = 4, kMostSamples = 1024;
+// Records of pictures beyond this go to the scratch folder.
+constexpr uint64_t kRecordMemory = uint64_t{256} << 20;
+constexpr size_t kPicturesPerTask = 16;
+
+// The files of a training, removed with this, and their folder when nothing else is in it.
+class ScratchFiles {
+ public:
+  ScratchFiles(Env& env, fs::path folder) : env_(env), folder_(std::move(folder)) {
+    env_.MakeFolders(folder_);
+  }
+  ~ScratchFiles() {
+    fs::path checkpoint = output();
+    checkpoint += ".checkpoint";
+    for (const fs::path& file : {features(), checkpoint}) {
+      try {
+        if (env_.Exists(file)) env_.Remove(file);
+      } catch (const Error&) {  // a scratch file that stays does no harm: the next job replaces it
+      }
+    }
+    std::error_code not_empty;
+    fs::remove(folder_, not_empty);
+  }
+  ScratchFiles(const ScratchFiles&) = delete;
+  ScratchFiles& operator=(const ScratchFiles&) = delete;
+
+  fs::path features() const { return folder_ / "training.bpf"; }
+  // Beside which TrainOnFeatures keeps its own files.
+  fs::path output() const { return folder_ / "training.bpm"; }
+
+ private:
+  Env& env_;
+  fs::path folder_;
+};
+
+MatrixF Embedded(const PictureDescriber& describer, const MatrixF& features) {
+  return describer.embedding() ? describer.embedding()->Apply(features) : features;
+}
+
+// What the hash functions learn from: every picture as a whole, then random halves of its features,
+// `views` samples in all; embedded when they are read.
+class TrainingSamples : public FeatureSet {
+ public:
+  TrainingSamples(const FeatureFile& pictures, const PictureDescriber& describer, Index views,
+                  const Random& random)
+      : pictures_(pictures), describer_(describer), views_(views), random_(random) {}
+
+  Index size() const override { return pictures_.size() * views_; }
+  Index dimension() const override { return describer_.dimension(); }
+  std::string name(Index sample) const override { return pictures_.name(sample / views_); }
+  Index descriptor_count(Index sample) const override {
+    const Index all = pictures_.descriptor_count(sample / views_);
+    return sample % views_ == 0 ? all : (all + 1) / 2;
+  }
+
+  void Read(Index sample, MatrixF& descriptors) const override {
+    MatrixF raw;
+    pictures_.Read(sample / views_, raw);
+    if (sample % views_ != 0) raw = RandomColumns(raw, sample);
+    descriptors = Embedded(describer_, raw);
+  }
+
+ private:
+  MatrixF RandomColumns(const MatrixF& all, Index sample) const {
+    Random random = random_.Fork(static_cast<uint64_t>(sample));
+    std::vector<uint64_t> chosen = random.Sample(static_cast<uint64_t>(all.cols()),
+                                                 static_cast<uint64_t>(descriptor_count(sample)));
+    std::ranges::sort(chosen);
+    return all(Eigen::all, chosen);
+  }
+
+  const FeatureFile& pictures_;
+  const PictureDescriber& describer_;
+  Index views_;
+  Random random_;
+};
+
+std::vector<fs::path> Draw(const std::vector<fs::path>& pictures, Index most,
+                           const RunContext& context) {
+  if (static_cast<Index>(pictures.size()) <= most) return pictures;
+  std::vector<uint64_t> chosen =
+      context.MakeRandom(kDrawStream).Sample(pictures.size(), static_cast<uint64_t>(most));
+  std::ranges::sort(chosen);
+  std::vector<fs::path> drawn;
+  drawn.reserve(chosen.size());
+  for (const uint64_t picture : chosen) drawn.push_back(pictures[picture]);
+  return drawn;
+}
+
+// A picture whose features were written.
+struct ExtractedPicture {
+  uint64_t checksum = 0;
+  PictureFacts facts;
+};
+
+struct Extraction {
+  std::vector<ExtractedPicture> pictures;
+  std::vector<FailedPicture> failed;
+};
+
+// Writes the features of the pictures that have some, as they are, so that codes can be made of
+// them.
+Extraction ExtractTo(Env& env, const fs::path& file, const PictureDescriber& describer,
+                     const std::vector<fs::path>& pictures, const RunContext& context) {
+  Extraction extraction;
+  FeatureFileWriter writer(env, file, describer.dimension(), Precision::kSingle,
+                           IfExists::kReplace);
+  {
+    Progress progress = context.StartProgress("describing", "pictures", pictures.size());
+    DescribePictures(
+        describer, pictures, progress, context, [&](size_t i, const DescribedPicture& picture) {
+          if (!picture.failure.empty()) {
+            extraction.failed.push_back({.path = pictures[i], .reason = picture.failure});
+          } else {
+            writer.Append(pictures[i].string(), picture.features);
+            extraction.pictures.push_back({.checksum = picture.checksum, .facts = picture.facts});
+          }
+        });
+  }
+  writer.Commit(nlohmann::json::object());
+  return extraction;
+}
+
+std::map<uint64_t, PictureCode> EncodeExtracted(const PictureCoder& coder,
+                                                const FeatureFile& features,
+                                                const std::vector<ExtractedPicture>& pictures,
+                                                const RunContext& context) {
+  std::vector<PictureCode> codes(pictures.size());
+  Progress progress = context.StartProgress("encoding", "pictures", pictures.size());
+  context.ParallelFor(pictures.size(), 1, [&](size_t i, size_t /*end*/) {
+    MatrixF raw;
+    features.Read(static_cast<Index>(i), raw);
+    codes[i] = coder.EncodeFeatures(Embedded(coder.describer(), raw), pictures[i].facts);
+    progress.Advance();
+  });
+  std::map<uint64_t, PictureCode> by_checksum;
+  for (size_t i = 0; i < pictures.size(); ++i) {
+    by_checksum.emplace(pictures[i].checksum, std::move(codes[i]));
+  }
+  return by_checksum;
+}
+
+void RequireSome(const FeatureFile& features, const std::vector<FailedPicture>& failed) {
+  if (features.size() > 0) return;
+  std::string message = "no pictures to learn from";
+  if (!failed.empty()) {
+    message = fmt::format("none of {} pictures can be used to learn from; the first: {}: {}",
+                          failed.size(), failed[0].path.string(), failed[0].reason);
+  }
+  throw Error(ErrorCode::kInvalidArgument, message);
+}
+
+// At most `most` features of all pictures, from each its share.
+MatrixF SampleFeatures(const FeatureFile& features, Index most, const RunContext& context) {
+  std::vector<Index> ends(static_cast<size_t>(features.size()));
+  for (Index image = 0; image < features.size(); ++image) {
+    ends[static_cast<size_t>(image)] = features.descriptor_count(image);
+  }
+  std::partial_sum(ends.begin(), ends.end(), ends.begin());
+  const Index all = ends.back();
+  const Index wanted = std::min(all, most);
+  // Where the sample of an image begins: its place in the whole, scaled.
+  const auto start = [&](size_t image) { return image == 0 ? 0 : ends[image - 1] * wanted / all; };
+  MatrixF sample(features.dimension(), wanted);
+  const Random random = context.MakeRandom(kSampleStream);
+  context.ParallelFor(ends.size(), kPicturesPerTask, [&](size_t begin, size_t end) {
+    MatrixF descriptors;
+    for (size_t image = begin; image < end; ++image) {
+      const Index first = start(image);
+      const Index count = start(image + 1) - first;
+      features.Read(static_cast<Index>(image), descriptors);
+      const std::vector<uint64_t> chosen = random.Fork(image).Sample(
+          static_cast<uint64_t>(descriptors.cols()), static_cast<uint64_t>(count));
+      for (size_t i = 0; i < chosen.size(); ++i) {
+        sample.col(first + static_cast<Index>(i)) = descriptors.col(static_cast<Index>(chosen[i]));
+      }
+    }
+  });
+  return sample;
+}
+
+// With as many anchors as the features allow; none where they are too few for any.
+std::optional<TriangulationEmbedding> LearnEmbedding(TriangulationOptions options,
+                                                     const MatrixF& sample,
+                                                     const RunContext& context) {
+  const Index dimension = sample.rows();
+  options.anchors = std::min(options.anchors, sample.cols() / (kFeaturesPerComponent * dimension));
+  if (options.anchors * dimension <= options.dropped.value_or(dimension)) return std::nullopt;
+  return TrainTriangulation(options, MatrixColumns(sample), context).model;
+}
+
+Index ViewsFor(Index pictures, int bits) {
+  const Index wanted = std::min<Index>(kSamplesPerBit * bits, kMostSamples);
+  return (wanted + pictures - 1) / pictures;
+}
+
+}  // namespace
+
+void CoderTraining::Validate() const {
+  extractor.Validate();
+  embedding.Validate();
+  RequireBits(hash.bits);
+  if (hash.method == "sah") {
+    SahOptionsFrom(hash).Validate();
+  } else {
+    FindVectorMethod(hash.method);
+  }
+  const auto require = [](Index value, const char* field) {
+    if (value >= 1) return;
+    throw Error(ErrorCode::kInvalidArgument,
+                fmt::format("{}: expected 1 or more, got {}", field, value));
+  };
+  require(pictures, "pictures");
+  require(sample, "sample");
+}
+
+TrainedCoder TrainCoder(Env& env, const CoderTraining& training,
+                        const std::vector<fs::path>& pictures, const fs::path& scratch,
+                        const RunContext& context) {
+  training.Validate();
+  PictureDescriber describer = PictureDescriber::Open(env, training.extractor);
+  const ScratchFiles files(env, scratch);
+  Extraction extraction = ExtractTo(env, files.features(), describer,
+                                    Draw(pictures, training.pictures, context), context);
+  const FeatureFile features = FeatureFile::Open(env, files.features());
+  RequireSome(features, extraction.failed);
+  if (training.extractor.kind != "cnn") {
+    describer = describer.WithEmbedding(LearnEmbedding(
+        training.embedding, SampleFeatures(features, training.sample, context), context));
+  }
+  const TrainingSamples samples(features, describer, ViewsFor(features.size(), training.hash.bits),
+                                context.MakeRandom(kViewStream));
+  Trained<HashModel> trained = TrainOnFeatures(
+      env, {.settings = training.hash, .output = files.output(), .memory = kRecordMemory}, samples,
+      context);
+  nlohmann::json story = DescribeTraining(training.hash, trained.summary, context.seed());
+  story["pictures"] = features.size();
+  PictureCoder coder(std::move(describer),
+                     {.model = std::move(trained.model), .training = std::move(story)});
+  std::map<uint64_t, PictureCode> codes;
+  if (!trained.summary.interrupted) {
+    codes = EncodeExtracted(coder, features, extraction.pictures, context);
+  }
+  return {.coder = std::move(coder),
+          .codes = std::move(codes),
+          .summary = std::move(trained.summary),
+          .failed = std::move(extraction.failed)};
+}
+
+}  // namespace bitpool

@@ -1,0 +1,169 @@
+#include "bitpool/pictures/extract_pictures.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <span>
+#include <utility>
+
+#include "bitpool/base/error.h"
+#include "bitpool/dataset/feature_file.h"
+#include "bitpool/io/checksum.h"
+
+namespace bitpool {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+using Pictures = std::span<const FoundPicture>;
+
+std::string PartPrefix(const fs::path& output) { return output.filename().string() + ".part-"; }
+
+fs::path FolderOf(const fs::path& file) {
+  return file.has_parent_path() ? file.parent_path() : fs::path(".");
+}
+
+// One part of the pictures and the file for their features.
+class Part {
+ public:
+  Part(Env& env, const PictureExtraction& job, const PictureDescriber& describer, size_t number,
+       Pictures pictures)
+      : env_(env),
+        job_(job),
+        describer_(describer),
+        pictures_(pictures),
+        file_(FolderOf(job.output) / fmt::format("{}{:05}", PartPrefix(job.output), number)) {
+    std::string described = describer.digest();
+    for (const FoundPicture& picture : pictures) {
+      described += fmt::format(" {}:{} {} {}", picture.path.size(), picture.path, picture.size,
+                               picture.mtime_ns);
+    }
+    key_ = ContentDigest(std::as_bytes(std::span(described)));
+  }
+
+  Index size() const { return static_cast<Index>(pictures_.size()); }
+
+  // True when the file is there, complete, and of this part.
+  bool Done() const {
+    if (!env_.Exists(file_)) return false;
+    try {
+      return FeatureFile::Open(env_, file_).about().value("key", "") == key_;
+    } catch (const Error& error) {
+      if (error.code() == ErrorCode::kIo || error.code() == ErrorCode::kResources) throw;
+      return false;  // what it is does not matter: it is made anew
+    } catch (const json::exception&) {
+      return false;
+    }
+  }
+
+  void Extract(Progress& progress, const RunContext& context) const {
+    std::vector<fs::path> files;
+    for (const FoundPicture& picture : pictures_) files.push_back(job_.folder / picture.path);
+    FeatureFileWriter writer(env_, file_, describer_.dimension(), Precision::kHalf,
+                             IfExists::kReplace);
+    json failed = json::array();
+    const auto take = [&](size_t i, const DescribedPicture& picture) {
+      if (picture.failure.empty()) {
+        writer.Append(pictures_[i].path, picture.features);
+      } else {
+        failed.push_back({i, picture.failure});
+      }
+    };
+    DescribePictures(describer_, files, progress, context, take);
+    writer.Commit({{"key", key_}, {"failed", failed}});
+  }
+
+  // Appends what the file has. REQUIRES: Done().
+  void MoveTo(FeatureFileWriter& writer, ExtractedPictures& result,
+              const RunContext& context) const {
+    const FeatureFile features = FeatureFile::Open(env_, file_);
+    MatrixF descriptors;
+    for (Index image = 0; image < features.size(); ++image) {
+      context.ThrowIfStopped();
+      features.Read(image, descriptors);
+      writer.Append(features.name(image), descriptors);
+      result.descriptors += descriptors.cols();
+    }
+    result.pictures += features.size();
+    for (const json& failed : features.about().at("failed")) {
+      const FoundPicture& picture = pictures_[failed.at(0).get<size_t>()];
+      result.failed.push_back(
+          {.path = job_.folder / picture.path, .reason = failed.at(1).get<std::string>()});
+    }
+  }
+
+ private:
+  Env& env_;
+  const PictureExtraction& job_;
+  const PictureDescriber& describer_;
+  Pictures pictures_;
+  fs::path file_;
+  std::string key_;  // of the pictures and the way they are described
+};
+
+std::vector<Part> PartsOf(Env& env, const PictureExtraction& job, const PictureDescriber& describer,
+                          Pictures pictures) {
+  std::vector<Part> parts;
+  const auto size = static_cast<size_t>(job.part_size);
+  for (size_t first = 0; first < pictures.size(); first += size) {
+    parts.emplace_back(env, job, describer, parts.size(),
+                       pictures.subspan(first, std::min(size, pictures.size() - first)));
+  }
+  return parts;
+}
+
+// All parts beside the output, of this job or an earlier one.
+void RemoveParts(Env& env, const fs::path& output) {
+  const std::string prefix = PartPrefix(output);
+  for (const std::string& name : env.List(FolderOf(output))) {
+    if (name.starts_with(prefix)) env.Remove(FolderOf(output) / name);
+  }
+}
+
+}  // namespace
+
+void PictureExtraction::Validate() const {
+  if (limit < 0) {
+    throw Error(ErrorCode::kInvalidArgument,
+                fmt::format("limit: expected 0 or more, got {}", limit));
+  }
+  if (part_size < 1) {
+    throw Error(ErrorCode::kInvalidArgument,
+                fmt::format("part_size: expected 1 or more, got {}", part_size));
+  }
+}
+
+ExtractedPictures ExtractPictures(Env& env, const PictureDescriber& describer,
+                                  const PictureExtraction& job, const RunContext& context) {
+  job.Validate();
+  // Begun before the work, which would be in vain if it could not be written.
+  FeatureFileWriter writer(env, job.output, describer.dimension(), Precision::kHalf, job.if_exists);
+  ExtractedPictures result;
+  std::vector<FoundPicture> pictures = FindPictures(job.folder, context, &result.failed);
+  if (job.limit > 0 && static_cast<size_t>(job.limit) < pictures.size()) {
+    pictures.resize(static_cast<size_t>(job.limit));
+  }
+  if (!job.resume) RemoveParts(env, job.output);
+  const std::vector<Part> parts = PartsOf(env, job, describer, pictures);
+  {
+    Progress progress = context.StartProgress("describing", "pictures", pictures.size());
+    for (const Part& part : parts) {
+      if (part.Done()) {
+        result.resumed += part.size();
+        progress.Advance(static_cast<uint64_t>(part.size()));
+      } else {
+        part.Extract(progress, context);
+      }
+    }
+  }
+  for (const Part& part : parts) part.MoveTo(writer, result, context);
+  writer.Commit({{"extractor", DescribeExtractor(describer.settings())},
+                 {"embedded", describer.embedding().has_value()},
+                 {"digest", describer.digest()}});
+  RemoveParts(env, job.output);
+  return result;
+}
+
+}  // namespace bitpool

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <filesystem>
+#include <vector>
+
+#include "bitpool/base/run_context.h"
+#include "bitpool/io/atomic_file.h"
+#include "bitpool/io/env.h"
+#include "bitpool/pictures/picture_describer.h"
+#include "bitpool/pictures/picture_files.h"
+
+namespace bitpool {
+
+struct PictureExtraction {
+  std::filesystem::path folder;  // with the pictures, and folders of more
+  std::filesystem::path output;  // .bpf
+  IfExists if_exists = IfExists::kFail;
+  Index limit = 0;         // only so many pictures, the first by their paths; 0: all
+  Index part_size = 1000;  // pictures that are lost at most when the job is interrupted
+  bool resume = false;     // go on with the parts that an interrupted job left
+
+  // Throws kInvalidArgument, naming the field and what was expected.
+  void Validate() const;
+};
+
+struct ExtractedPictures {
+  Index pictures = 0;
+  Index descriptors = 0;
+  Index resumed = 0;                  // pictures that an interrupted job had described
+  std::vector<FailedPicture> failed;  // and are left out: pictures, folders that cannot be read
+};
+
+// The local features of all pictures of a folder as a feature set, in half precision, in the order
+// of their paths, which are their names. In memory are two pictures for each thread.
+//
+// The features are first written in parts beside the output, `OUTPUT.part-00000` and so on, which
+// are joined and removed at the end. An interrupted job leaves its complete parts. The next one
+// uses them if it is asked to resume, each only if it is of the same pictures (paths, sizes and
+// times) described in the same way, and otherwise removes them. Until the end the features are on
+// the disk once, while they are joined twice.
+ExtractedPictures ExtractPictures(Env& env, const PictureDescriber& describer,
+                                  const PictureExtraction& job, const RunContext& context);
+
+}  // namespace bitpool

@@ -1,0 +1,274 @@
+#include "bitpool/pictures/extract_pictures.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "bitpool/base/half.h"
+#include "bitpool/dataset/feature_file.h"
+#include "bitpool/io/faulty_env.h"
+#include "bitpool/io/testing.h"
+#include "bitpool/linalg/testing.h"
+#include "bitpool/pictures/picture_testing.h"
+
+namespace bitpool {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::ExpectError;
+using testing::SpottedJpeg;
+using testing::TempFolder;
+using testing::UniformPicture;
+using testing::WriteBytes;
+using testing::WriteText;
+
+PictureDescriber Describer(Index max_regions = 50) {
+  ExtractorSettings settings;
+  settings.max_side = 96;
+  settings.hesaff.max_regions = max_regions;
+  return {settings, {}, std::nullopt};
+}
+
+PictureExtraction Job(const TempFolder& folder) {
+  PictureExtraction job;
+  job.folder = folder / "pictures";
+  job.output = folder / "out.bpf";
+  job.part_size = 4;
+  return job;
+}
+
+// Names that are not in the order they were written; the last is no UTF-8.
+std::vector<std::string> WritePictures(const TempFolder& folder) {
+  std::vector<std::string> names;
+  for (int i = 0; i < 9; ++i) {
+    names.push_back((i % 2 == 0 ? "even/" : "odd/") + std::to_string(9 - i) + ".jpg");
+  }
+  names.emplace_back("\xff.JPG");
+  for (size_t i = 0; i < names.size(); ++i) {
+    WriteBytes(folder / ("pictures/" + names[i]), SpottedJpeg(i, 96, 72));
+  }
+  return names;
+}
+
+// What a file in half precision has of the numbers.
+MatrixF Rounded(MatrixF values) {
+  for (float& value : values.reshaped()) value = HalfToFloat(FloatToHalf(value));
+  return values;
+}
+
+std::vector<std::string> FilesIn(const TempFolder& folder) {
+  return Env::Posix().List(folder.path());
+}
+
+std::string Content(const fs::path& path) {
+  return testing::ToString(ReadPictureBytes(path, uint64_t{1} << 30));
+}
+
+// Asks to stop when so many pictures are done.
+class StopAfter : public ProgressSink {
+ public:
+  StopAfter(std::stop_source& source, uint64_t pictures) : source_(source), pictures_(pictures) {}
+  void Report(const ProgressUpdate& update) override {
+    if (update.task == "describing" && update.done >= pictures_) source_.request_stop();
+  }
+
+ private:
+  std::stop_source& source_;
+  uint64_t pictures_;
+};
+
+void ExtractUntil(uint64_t pictures, const PictureExtraction& job) {
+  std::stop_source stop;
+  const RunContext context({.threads = 1,
+                            .stop = stop.get_token(),
+                            .progress = std::make_shared<StopAfter>(stop, pictures)});
+  ExpectError(ErrorCode::kCancelled, {},
+              [&] { ExtractPictures(Env::Posix(), Describer(), job, context); });
+}
+
+TEST(ExtractPictures, WritesWhatTheExtractorFindsInOrder) {
+  const TempFolder folder;
+  std::vector<std::string> names = WritePictures(folder);
+  std::ranges::sort(names);
+  const ExtractedPictures result =
+      ExtractPictures(Env::Posix(), Describer(), Job(folder), RunContext({.threads = 2}));
+  EXPECT_EQ(result.pictures, 10);
+  EXPECT_TRUE(result.failed.empty());
+  EXPECT_THAT(FilesIn(folder), ::testing::ElementsAre("out.bpf", "pictures"));
+
+  const FeatureFile file = FeatureFile::Open(Env::Posix(), folder / "out.bpf");
+  EXPECT_EQ(file.about().at("extractor").at("kind"), "hesaff");
+  EXPECT_EQ(file.precision(), Precision::kHalf);
+  ASSERT_EQ(file.size(), 10);
+  HessianAffineOptions regions;
+  regions.max_regions = 50;
+  Index descriptors = 0;
+  for (Index i = 0; i < 10; ++i) {
+    const std::string& name = names[static_cast<size_t>(i)];
+    EXPECT_EQ(file.name(i), name);
+    const Picture picture =
+        DecodePicture(ReadPictureBytes(folder / ("pictures/" + name), 1 << 20), {.max_side = 96});
+    MatrixF stored;
+    file.Read(i, stored);
+    EXPECT_GT(stored.cols(), 5);
+    EXPECT_TRUE(SameBits(stored, Rounded(HessianAffineSift(regions).Extract(picture))));
+    descriptors += stored.cols();
+  }
+  EXPECT_EQ(result.descriptors, descriptors);
+}
+
+TEST(ExtractPictures, TheSameFileAtAnyNumberOfThreadsAndSizeOfParts) {
+  const TempFolder folder;
+  WritePictures(folder);
+  PictureExtraction job = Job(folder);
+  ExtractPictures(Env::Posix(), Describer(), job, RunContext({.threads = 1}));
+  const std::string expected = Content(job.output);
+  job.if_exists = IfExists::kReplace;
+  for (const Index part_size : {1, 3, 10, 1000}) {
+    job.part_size = part_size;
+    ExtractPictures(Env::Posix(), Describer(), job, RunContext({.threads = 2}));
+    EXPECT_EQ(Content(job.output), expected);
+  }
+}
+
+TEST(ExtractPictures, EmbedsWhereTheDescriberDoes) {
+  const TempFolder folder;
+  WritePictures(folder);
+  Random random(1);
+  const MatrixF sample = random.NormalMatrix(128, 600);
+  const TriangulationEmbedding embedding =
+      TrainTriangulation({.anchors = 2}, MatrixColumns(sample), RunContext()).model;
+  const PictureDescriber embedding_describer = Describer().WithEmbedding(embedding);
+  EXPECT_NE(embedding_describer.digest(), Describer().digest());
+  ExtractPictures(Env::Posix(), embedding_describer, Job(folder), RunContext());
+  const FeatureFile file = FeatureFile::Open(Env::Posix(), folder / "out.bpf");
+  EXPECT_EQ(file.about().at("embedded"), true);
+  MatrixF stored;
+  file.Read(0, stored);
+  const Picture picture =
+      Describer().Decode(ReadPictureBytes(folder / ("pictures/" + file.name(0)), 1 << 20));
+  EXPECT_TRUE(SameBits(stored, Rounded(embedding.Apply(Describer().Describe(picture)))));
+}
+
+TEST(ExtractPictures, LeavesOutAndReportsWhatFails) {
+  const TempFolder folder;
+  WritePictures(folder);
+  const auto jpeg = SpottedJpeg(1);
+  WriteBytes(folder / "pictures/cut.jpg", std::span(jpeg).first(jpeg.size() / 2));
+  WriteText(folder / "pictures/even/text.jpg", "no picture");
+  WriteText(folder / "pictures/a-empty.jpg", "");
+  WriteBytes(folder / "pictures/odd/plain.jpg", EncodeJpeg(UniformPicture(96, 72), 90));
+  fs::create_symlink("nowhere", folder / "pictures/link.jpg");
+  const ExtractedPictures result =
+      ExtractPictures(Env::Posix(), Describer(), Job(folder), RunContext());
+  EXPECT_EQ(result.pictures, 10);
+  std::vector<std::string> failed;
+  for (const FailedPicture& picture : result.failed) {
+    EXPECT_FALSE(picture.reason.empty());
+    failed.push_back(picture.path.lexically_relative(folder / "pictures").string());
+  }
+  EXPECT_THAT(failed, ::testing::ElementsAre("link.jpg", "a-empty.jpg", "cut.jpg", "even/text.jpg",
+                                             "odd/plain.jpg"));
+  EXPECT_EQ(FeatureFile::Open(Env::Posix(), folder / "out.bpf").size(), 10);
+}
+
+TEST(ExtractPictures, GoesOnAfterAnInterruption) {
+  const TempFolder folder;
+  WritePictures(folder);
+  WriteText(folder / "pictures/even/0.jpg", "no picture");  // the first of all
+  PictureExtraction job = Job(folder);
+  ExtractPictures(Env::Posix(), Describer(), job, RunContext());
+  const std::string expected = Content(job.output);
+  fs::remove(job.output);
+
+  ExtractUntil(7, job);
+  EXPECT_THAT(FilesIn(folder), ::testing::ElementsAre("out.bpf.part-00000", "pictures"));
+  job.resume = true;
+  const ExtractedPictures result =
+      ExtractPictures(Env::Posix(), Describer(), job, RunContext({.threads = 2}));
+  EXPECT_EQ(result.resumed, 4);
+  EXPECT_EQ(result.pictures, 10);
+  ASSERT_EQ(result.failed.size(), 1U) << "failures of parts from before are reported too";
+  EXPECT_EQ(result.failed[0].path, folder / "pictures/even/0.jpg");
+  EXPECT_EQ(Content(job.output), expected);
+  EXPECT_THAT(FilesIn(folder), ::testing::ElementsAre("out.bpf", "pictures"));
+}
+
+TEST(ExtractPictures, PartsOfOtherPicturesOrAnotherWayAreNotUsed) {
+  const TempFolder folder;
+  const std::vector<std::string> names = WritePictures(folder);
+  PictureExtraction job = Job(folder);
+  const auto interrupt_then = [&](const auto& change, const PictureDescriber& describer) {
+    if (fs::exists(job.output)) fs::remove(job.output);
+    job.resume = false;
+    ExtractUntil(8, job);
+    job.resume = true;
+    change();
+    return ExtractPictures(Env::Posix(), describer, job, RunContext()).resumed;
+  };
+  const auto nothing = [] {};
+  EXPECT_EQ(interrupt_then(nothing, Describer()), 8);
+  EXPECT_EQ(interrupt_then(nothing, Describer(49)), 0);
+  EXPECT_EQ(interrupt_then([&] { fs::remove(folder / ("pictures/" + names[7])); }, Describer()), 4);
+  const auto touch = [&] {
+    const fs::path first = folder / "pictures/even/1.jpg";
+    fs::last_write_time(first, fs::last_write_time(first) + std::chrono::seconds(1));
+  };
+  EXPECT_EQ(interrupt_then(touch, Describer()), 4);
+  const auto damage = [&] { WriteText(folder / "out.bpf.part-00001", "no features"); };
+  EXPECT_EQ(interrupt_then(damage, Describer()), 4);
+  EXPECT_EQ(interrupt_then([&] { job.resume = false; }, Describer()), 0);
+}
+
+TEST(ExtractPictures, AnyFailureOfTheDiskLeavesNoOutput) {
+  const TempFolder folder;
+  WritePictures(folder);
+  PictureExtraction job = Job(folder);
+  testing::FaultyEnv counting(0);
+  ExtractPictures(counting, Describer(), job, RunContext({.threads = 1}));
+  const std::string expected = Content(job.output);
+  fs::remove(job.output);
+  job.resume = true;
+  for (int failing = 1; failing <= counting.operations(); ++failing) {
+    testing::FaultyEnv env(failing);
+    try {
+      ExtractPictures(env, Describer(), job, RunContext({.threads = 1}));
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ErrorCode::kIo);
+    }
+    if (fs::exists(job.output)) {
+      EXPECT_EQ(Content(job.output), expected);
+      fs::remove(job.output);
+    }
+  }
+  ExtractPictures(Env::Posix(), Describer(), job, RunContext({.threads = 1}));
+  EXPECT_EQ(Content(job.output), expected);
+}
+
+TEST(ExtractPictures, TheEdges) {
+  const TempFolder folder;
+  PictureExtraction job = Job(folder);
+  const auto extract = [&] {
+    return ExtractPictures(Env::Posix(), Describer(), job, RunContext());
+  };
+  ExpectError(ErrorCode::kNotFound, {"pictures"}, extract);
+  fs::create_directory(job.folder);
+  EXPECT_EQ(extract().pictures, 0);
+  EXPECT_EQ(FeatureFile::Open(Env::Posix(), job.output).size(), 0);
+  ExpectError(ErrorCode::kInvalidArgument, {"out.bpf", "exists"}, extract);
+  WritePictures(folder);
+  job.if_exists = IfExists::kReplace;
+  job.limit = 3;
+  EXPECT_EQ(extract().pictures, 3);
+  job.limit = 11;
+  EXPECT_EQ(extract().pictures, 10);
+  job.limit = -1;
+  ExpectError(ErrorCode::kInvalidArgument, {"limit"}, extract);
+  job.limit = 0;
+  job.part_size = 0;
+  ExpectError(ErrorCode::kInvalidArgument, {"part_size"}, extract);
+}
+
+}  // namespace
+}  // namespace bitpool

@@ -1,0 +1,293 @@
+#include "bitpool/pictures/picture_describer.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "bitpool/base/error.h"
+#include "bitpool/io/checksum.h"
+#include "bitpool/pictures/network_file.h"
+#include "bitpool/pictures/picture_files.h"
+
+namespace bitpool {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+// To be counted up with every change that gives other features for the same picture: in decoding,
+// scaling or an extractor.
+constexpr int kPreprocessingVersion = 1;
+
+// The smallest side at which there can be a region to describe.
+constexpr Index kLeastSide = 16;
+constexpr Index kMostSide = 4096;  // 2²⁴ pixels, the limit of the extractors
+
+DecodeOptions DecodingFor(const ExtractorSettings& settings) {
+  DecodeOptions options;
+  options.max_side = settings.max_side;
+  if (settings.kind == "cnn")
+    options.max_side = std::max<Index>(settings.max_side, settings.cnn.size);
+  return options;
+}
+
+std::unique_ptr<const LocalExtractor> MakeExtractor(const ExtractorSettings& settings,
+                                                    const NetworkBytes& network) {
+  if (settings.kind == "hesaff") return std::make_unique<HessianAffineSift>(settings.hesaff);
+  if (settings.kind == "dense") return std::make_unique<DenseSift>(settings.dense);
+  return std::make_unique<CnnExtractor>(
+      CnnFiles{.definition = network.definition, .weights = network.weights}, settings.cnn);
+}
+
+std::string DigestOf(const ExtractorSettings& settings, const NetworkBytes& network,
+                     const std::optional<TriangulationEmbedding>& embedding) {
+  std::string described = DescribeExtractor(settings).dump();
+  const auto add = [&](std::span<const std::byte> bytes) {
+    described += ' ' + ContentDigest(bytes);
+  };
+  if (settings.kind == "cnn") {
+    add(network.definition);
+    add(network.weights);
+  }
+  if (embedding) {
+    for (const auto& [name, matrix] : embedding->Parameters()) {
+      described += fmt::format(" {} {}×{}", name, matrix.rows(), matrix.cols());
+      add(std::as_bytes(std::span(matrix.data(), static_cast<size_t>(matrix.size()))));
+    }
+  }
+  return ContentDigest(std::as_bytes(std::span(described)));
+}
+
+std::vector<std::byte> ReadNetworkFile(Env& env, const fs::path& path) {
+  const auto view = env.Map(path);
+  return {view->bytes().begin(), view->bytes().end()};
+}
+
+json DescribeHesaff(const HessianAffineOptions& options) {
+  return {{"peak_threshold", options.peak_threshold},
+          {"edge_threshold", options.edge_threshold},
+          {"max_regions", options.max_regions},
+          {"first_octave", options.first_octave},
+          {"upright", options.upright},
+          {"root", options.root}};
+}
+
+HessianAffineOptions ParseHesaff(const json& stored) {
+  HessianAffineOptions options;
+  stored.at("peak_threshold").get_to(options.peak_threshold);
+  stored.at("edge_threshold").get_to(options.edge_threshold);
+  stored.at("max_regions").get_to(options.max_regions);
+  stored.at("first_octave").get_to(options.first_octave);
+  stored.at("upright").get_to(options.upright);
+  stored.at("root").get_to(options.root);
+  return options;
+}
+
+json DescribeDense(const DenseSiftOptions& options) {
+  return {{"step", options.step},
+          {"bin_sizes", options.bin_sizes},
+          {"magnification", options.magnification},
+          {"fast", options.fast},
+          {"contrast_threshold", options.contrast_threshold},
+          {"root", options.root}};
+}
+
+DenseSiftOptions ParseDense(const json& stored) {
+  DenseSiftOptions options;
+  stored.at("step").get_to(options.step);
+  stored.at("bin_sizes").get_to(options.bin_sizes);
+  stored.at("magnification").get_to(options.magnification);
+  stored.at("fast").get_to(options.fast);
+  stored.at("contrast_threshold").get_to(options.contrast_threshold);
+  stored.at("root").get_to(options.root);
+  return options;
+}
+
+json DescribeCnn(const CnnOptions& options) {
+  return {{"layer", options.layer},
+          {"size", options.size},
+          {"mean", options.mean},
+          {"scale", options.scale},
+          {"rgb", options.rgb}};
+}
+
+CnnOptions ParseCnn(const json& stored) {
+  CnnOptions options;
+  stored.at("layer").get_to(options.layer);
+  stored.at("size").get_to(options.size);
+  stored.at("mean").get_to(options.mean);
+  stored.at("scale").get_to(options.scale);
+  stored.at("rgb").get_to(options.rgb);
+  return options;
+}
+
+[[noreturn]] void FailAsCorrupt(const std::string& problem) {
+  throw Error(ErrorCode::kCorrupt, fmt::format("how features are made: {}", problem));
+}
+
+DescribedPicture DescribeFile(const PictureDescriber& describer, const fs::path& file) {
+  try {
+    const std::vector<std::byte> bytes = ReadPictureBytes(file, MaxPictureBytes());
+    MatrixF features = describer.Describe(describer.Decode(bytes));
+    if (features.cols() == 0) return {.features = {}, .facts = {}, .failure = kNoFeatures};
+    return {.features = std::move(features),
+            .checksum = Checksum(bytes),
+            .facts = describer.Inspect(bytes),
+            .failure = {}};
+  } catch (const Error& error) {
+    return {.features = {}, .facts = {}, .failure = ReasonWithout(file, error)};
+  }
+}
+
+}  // namespace
+
+void ExtractorSettings::Validate() const {
+  if (max_side < kLeastSide || max_side > kMostSide) {
+    throw Error(
+        ErrorCode::kInvalidArgument,
+        fmt::format("max_side: expected {} to {} pixels, got {}", kLeastSide, kMostSide, max_side));
+  }
+  if (kind == "hesaff") return hesaff.Validate();
+  if (kind == "dense") return dense.Validate();
+  if (kind == "cnn") return cnn.Validate();
+  throw Error(ErrorCode::kInvalidArgument,
+              fmt::format("features: expected hesaff, dense or cnn, got \"{}\"", kind));
+}
+
+json DescribeExtractor(const ExtractorSettings& settings) {
+  json description = {
+      {"version", kPreprocessingVersion}, {"kind", settings.kind}, {"max_side", settings.max_side}};
+  if (settings.kind == "hesaff") description["options"] = DescribeHesaff(settings.hesaff);
+  if (settings.kind == "dense") description["options"] = DescribeDense(settings.dense);
+  if (settings.kind == "cnn") description["options"] = DescribeCnn(settings.cnn);
+  return description;
+}
+
+ExtractorSettings ParseExtractor(const json& description) {
+  try {
+    const int version = description.at("version").get<int>();
+    if (version > kPreprocessingVersion) {
+      throw Error(ErrorCode::kUnsupported,
+                  fmt::format("features of version {}: a newer Bitpool makes them, this one knows "
+                              "version {}",
+                              version, kPreprocessingVersion));
+    }
+    if (version < 1) FailAsCorrupt(fmt::format("expected version 1 or more, got {}", version));
+    ExtractorSettings settings;
+    description.at("kind").get_to(settings.kind);
+    description.at("max_side").get_to(settings.max_side);
+    const json& options = description.at("options");
+    if (settings.kind == "hesaff") settings.hesaff = ParseHesaff(options);
+    if (settings.kind == "dense") settings.dense = ParseDense(options);
+    if (settings.kind == "cnn") settings.cnn = ParseCnn(options);
+    settings.Validate();
+    return settings;
+  } catch (const json::exception& error) {
+    FailAsCorrupt(error.what());
+  } catch (const Error& error) {
+    if (error.code() == ErrorCode::kInvalidArgument) FailAsCorrupt(error.what());
+    throw;
+  }
+}
+
+struct PictureDescriber::State {
+  ExtractorSettings settings;
+  std::shared_ptr<const NetworkBytes> network;
+  std::shared_ptr<const LocalExtractor> extractor;
+  std::optional<TriangulationEmbedding> embedding;
+  std::string digest;
+
+  // Checks the embedding and sets the digest.
+  void Embed(std::optional<TriangulationEmbedding> by) {
+    if (by && by->input_dimension() != extractor->dimension()) {
+      throw Error(ErrorCode::kInvalidArgument,
+                  fmt::format("an embedding of {} dimensions for features of {}",
+                              by->input_dimension(), extractor->dimension()));
+    }
+    embedding = std::move(by);
+    digest = DigestOf(settings, *network, embedding);
+  }
+};
+
+PictureDescriber::PictureDescriber(std::shared_ptr<const State> state) : state_(std::move(state)) {}
+
+PictureDescriber::PictureDescriber(const ExtractorSettings& settings, NetworkBytes network,
+                                   std::optional<TriangulationEmbedding> embedding) {
+  settings.Validate();
+  auto state = std::make_shared<State>();
+  state->settings = settings;
+  state->network = std::make_shared<NetworkBytes>(std::move(network));
+  state->extractor = MakeExtractor(settings, *state->network);
+  state->Embed(std::move(embedding));
+  state_ = std::move(state);
+}
+
+PictureDescriber PictureDescriber::Open(Env& env, const ExtractorSettings& settings) {
+  settings.Validate();
+  if (settings.kind != "cnn") return {settings, {}, std::nullopt};
+  const CnnPaths& paths = settings.network;
+  if (paths.definition.empty()) {
+    throw Error(ErrorCode::kInvalidArgument,
+                "features of kind cnn: expected the files of a network");
+  }
+  NetworkBytes network;
+  network.definition = ReadNetworkFile(env, paths.definition);
+  if (!paths.weights.empty()) network.weights = ReadNetworkFile(env, paths.weights);
+  try {
+    return {settings, std::move(network), std::nullopt};
+  } catch (const Error& error) {
+    throw Error(error.code(), fmt::format("{}: {}", paths.definition.string(), error.what()));
+  }
+}
+
+const ExtractorSettings& PictureDescriber::settings() const { return state_->settings; }
+const NetworkBytes& PictureDescriber::network() const { return *state_->network; }
+const std::optional<TriangulationEmbedding>& PictureDescriber::embedding() const {
+  return state_->embedding;
+}
+const std::string& PictureDescriber::digest() const { return state_->digest; }
+
+Index PictureDescriber::dimension() const {
+  return state_->embedding ? state_->embedding->dimension() : state_->extractor->dimension();
+}
+
+PictureDescriber PictureDescriber::WithEmbedding(
+    std::optional<TriangulationEmbedding> embedding) const {
+  auto state = std::make_shared<State>(*state_);
+  state->Embed(std::move(embedding));
+  return PictureDescriber(std::move(state));
+}
+
+Picture PictureDescriber::Decode(std::span<const std::byte> bytes) const {
+  return DecodePicture(bytes, DecodingFor(state_->settings));
+}
+
+PictureFacts PictureDescriber::Inspect(std::span<const std::byte> bytes) const {
+  return InspectPicture(bytes, DecodingFor(state_->settings));
+}
+
+MatrixF PictureDescriber::Describe(const Picture& picture) const {
+  MatrixF features = state_->extractor->Extract(picture);
+  if (state_->embedding) return state_->embedding->Apply(features);
+  return features;
+}
+
+uint64_t MaxPictureBytes() { return DecodeOptions().max_bytes; }
+
+void DescribePictures(const PictureDescriber& describer, const std::vector<fs::path>& files,
+                      Progress& progress, const RunContext& context,
+                      const std::function<void(size_t, const DescribedPicture&)>& take) {
+  size_t next = 0;
+  context.pool().OrderedReduce(
+      files.size(), 1, DescribedPicture(),
+      [&](DescribedPicture& picture, size_t i, size_t /*end*/) {
+        context.ThrowIfStopped();
+        picture = DescribeFile(describer, files[i]);
+        progress.Advance();
+      },
+      [&](const DescribedPicture& picture) { take(next++, picture); });
+}
+
+}  // namespace bitpool

@@ -1,0 +1,104 @@
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "bitpool/base/run_context.h"
+#include "bitpool/embed/triangulation_embedding.h"
+#include "bitpool/features/cnn_extractor.h"
+#include "bitpool/features/sift_extractor.h"
+#include "bitpool/image/decode.h"
+#include "bitpool/io/env.h"
+#include "bitpool/pictures/network_file.h"
+
+namespace bitpool {
+
+// How local features are made of a picture.
+struct ExtractorSettings {
+  std::string kind = "hesaff";  // "hesaff", "dense" or "cnn"
+  // Pictures are first scaled down to this; for a network that wants more, to what it wants.
+  Index max_side = 480;
+  HessianAffineOptions hesaff = {};
+  DenseSiftOptions dense = {};
+  CnnOptions cnn = {};
+  CnnPaths network = {};  // where a network is read from; empty once it is part of a coder
+
+  // Throws kInvalidArgument, naming the field and what was expected.
+  void Validate() const;
+};
+
+// The bytes of a network's files, as CnnFiles; empty when there is none.
+struct NetworkBytes {
+  std::vector<std::byte> definition, weights;
+};
+
+// What decides about the features, without the network: the settings of the kind alone, and the
+// version of all that is done with pictures before (decoding, scaling) and in the extractors.
+nlohmann::json DescribeExtractor(const ExtractorSettings& settings);
+// Throws kCorrupt for anything that DescribeExtractor did not make, kUnsupported for a version that
+// is newer than this program.
+ExtractorSettings ParseExtractor(const nlohmann::json& description);
+
+// Turns pictures into local features: decoded, scaled, extracted and, with an embedding, embedded.
+// Never changes, may be used from many threads, and copies share everything.
+class PictureDescriber {
+ public:
+  // Throws kInvalidArgument for settings without meaning or an embedding of another dimension, and
+  // as CnnExtractor.
+  PictureDescriber(const ExtractorSettings& settings, NetworkBytes network,
+                   std::optional<TriangulationEmbedding> embedding);
+  // The same with the files that settings.network names, which are read. Throws also kNotFound.
+  static PictureDescriber Open(Env& env, const ExtractorSettings& settings);
+
+  const ExtractorSettings& settings() const;
+  const NetworkBytes& network() const;
+  const std::optional<TriangulationEmbedding>& embedding() const;
+  Index dimension() const;  // of a feature
+  // Of everything that decides about the features. Equal digests, equal features.
+  const std::string& digest() const;
+
+  // The same without the embedding, and with another.
+  PictureDescriber WithEmbedding(std::optional<TriangulationEmbedding> embedding) const;
+
+  // The picture as it is described. Throws as DecodePicture.
+  Picture Decode(std::span<const std::byte> bytes) const;
+  PictureFacts Inspect(std::span<const std::byte> bytes) const;
+  // The features of a picture that Decode gave; none where there is nothing to describe.
+  MatrixF Describe(const Picture& picture) const;
+
+ private:
+  struct State;
+  explicit PictureDescriber(std::shared_ptr<const State> state);
+
+  std::shared_ptr<const State> state_;
+};
+
+// The most bytes a file of a picture may have.
+uint64_t MaxPictureBytes();
+
+// What became of one of many pictures.
+struct DescribedPicture {
+  MatrixF features;
+  uint64_t checksum = 0;  // of the bytes
+  PictureFacts facts;
+  std::string failure;  // why there are none; empty when there are
+};
+
+// Reads and describes the files in parallel and calls take(i, picture) for each, in order, on the
+// calling thread. Two pictures for each thread are in memory at once. A picture without features
+// has failed like one that cannot be read.
+void DescribePictures(const PictureDescriber& describer,
+                      const std::vector<std::filesystem::path>& files, Progress& progress,
+                      const RunContext& context,
+                      const std::function<void(size_t, const DescribedPicture&)>& take);
+
+inline constexpr const char* kNoFeatures = "no local features: there is nothing to describe";
+
+}  // namespace bitpool

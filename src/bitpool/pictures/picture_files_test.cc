@@ -1,0 +1,143 @@
+#include "bitpool/pictures/picture_files.h"
+
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "bitpool/io/testing.h"
+#include "bitpool/pictures/picture_testing.h"
+
+namespace bitpool {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::ElementsAre;
+using testing::ExpectError;
+using testing::TempFolder;
+using testing::WriteText;
+
+std::vector<std::string> Paths(const std::vector<FoundPicture>& pictures) {
+  std::vector<std::string> paths;
+  for (const FoundPicture& picture : pictures) paths.push_back(picture.path);
+  return paths;
+}
+
+TEST(PictureFiles, FindsByNameInAllFoldersSortedByBytes) {
+  const TempFolder folder;
+  for (const char* name : {"b.jpg", "B.JPG", "a/z.PnG", "a.webp", "a/deep/er/x.heic", "c.tiff",
+                           "c.tif", "d.gif", "e.jpe", "f.jpeg", "g.heif", "h.avif", "\xff\xfe.jpg",
+                           "ä.jpg", "notes.txt", "jpg", "x.jpg.bak", ".hidden/in.jpg"}) {
+    WriteText(folder / name, "12345");
+  }
+  fs::create_directories(folder / "folder.jpg");
+  WriteText(folder / "folder.jpg/inside.jpg", "1");
+  const auto found = FindPictures(folder.path(), RunContext());
+  EXPECT_THAT(Paths(found),
+              ElementsAre(".hidden/in.jpg", "B.JPG", "a.webp", "a/deep/er/x.heic", "a/z.PnG",
+                          "b.jpg", "c.tif", "c.tiff", "d.gif", "e.jpe", "f.jpeg",
+                          "folder.jpg/inside.jpg", "g.heif", "h.avif", "ä.jpg", "\xff\xfe.jpg"));
+  EXPECT_EQ(found[1].size, 5U);
+}
+
+TEST(PictureFiles, TellsTheTimeToTheNanosecond) {
+  const TempFolder folder;
+  WriteText(folder / "a.jpg", "1");
+  const timespec times[2] = {{.tv_sec = 5, .tv_nsec = 6},
+                             {.tv_sec = 1'600'000'000, .tv_nsec = 123'456'789}};
+  ASSERT_EQ(utimensat(AT_FDCWD, (folder / "a.jpg").c_str(), times, 0), 0);
+  EXPECT_EQ(FindPictures(folder.path(), RunContext()).at(0).mtime_ns, 1'600'000'000'123'456'789);
+}
+
+TEST(PictureFiles, FollowsLinksToFilesButNotToFolders) {
+  const TempFolder folder, outside;
+  WriteText(outside / "there.jpg", "123");
+  WriteText(folder / "in/a.jpg", "1");
+  fs::create_symlink(outside / "there.jpg", folder / "link.jpg");
+  fs::create_directory_symlink(folder.path(), folder / "in/circle");
+  fs::create_directory_symlink(outside.path(), folder / "other.jpg");
+  fs::create_symlink(folder / "nowhere.jpg", folder / "broken.jpg");
+  ASSERT_EQ(mkfifo((folder / "pipe.jpg").c_str(), 0600), 0);
+  std::vector<FailedPicture> unreadable;
+  const auto found = FindPictures(folder.path(), RunContext(), &unreadable);
+  EXPECT_THAT(Paths(found), ElementsAre("in/a.jpg", "link.jpg"));
+  EXPECT_EQ(found[1].size, 3U);
+  ASSERT_EQ(unreadable.size(), 1U);
+  EXPECT_EQ(unreadable[0].path, folder / "broken.jpg");
+}
+
+TEST(PictureFiles, GoesOnBehindAFolderThatCannotBeListed) {
+  if (geteuid() == 0) GTEST_SKIP() << "root may list everything";
+  const TempFolder folder;
+  WriteText(folder / "shut/a.jpg", "1");
+  WriteText(folder / "z.jpg", "1");
+  fs::permissions(folder / "shut", fs::perms::none);
+  std::vector<FailedPicture> unreadable;
+  EXPECT_THAT(Paths(FindPictures(folder.path(), RunContext(), &unreadable)), ElementsAre("z.jpg"));
+  fs::permissions(folder / "shut", fs::perms::owner_all);
+  ASSERT_EQ(unreadable.size(), 1U);
+  EXPECT_EQ(unreadable[0].path, folder / "shut");
+}
+
+// The same where the tests run as root: a name that is too long to be opened.
+TEST(PictureFiles, GoesOnBehindAPathThatIsTooLong) {
+  const TempFolder folder;
+  WriteText(folder / "z.jpg", "1");
+  const std::string name(200, 'd');
+  const fs::path before = fs::current_path();
+  fs::current_path(folder.path());
+  for (int depth = 0; depth < 25; ++depth) {
+    ASSERT_EQ(mkdir(name.c_str(), 0700), 0);
+    fs::current_path(name);
+  }
+  fs::current_path(before);
+  std::vector<FailedPicture> unreadable;
+  EXPECT_THAT(Paths(FindPictures(folder.path(), RunContext(), &unreadable)), ElementsAre("z.jpg"));
+  EXPECT_EQ(unreadable.size(), 1U);
+}
+
+TEST(PictureFiles, SaysWhatIsNoFolder) {
+  const TempFolder folder;
+  WriteText(folder / "a.jpg", "1");
+  ExpectError(ErrorCode::kNotFound, {"nothing"},
+              [&] { FindPictures(folder / "nothing", RunContext()); });
+  ExpectError(ErrorCode::kInvalidArgument, {"a.jpg", "folder"},
+              [&] { FindPictures(folder / "a.jpg", RunContext()); });
+  EXPECT_TRUE(FindPictures(folder.path() / ".", RunContext()).size() == 1);
+}
+
+TEST(PictureFiles, StopsWhenAsked) {
+  const TempFolder folder;
+  std::stop_source stop;
+  stop.request_stop();
+  const RunContext context({.stop = stop.get_token()});
+  ExpectError(ErrorCode::kCancelled, {}, [&] { FindPictures(folder.path(), context); });
+}
+
+TEST(PictureFiles, ReadsBytesWithinTheLimit) {
+  const TempFolder folder;
+  WriteText(folder / "a.jpg", "0123456789");
+  WriteText(folder / "empty.jpg", "");
+  EXPECT_EQ(testing::ToString(ReadPictureBytes(folder / "a.jpg", 10)), "0123456789");
+  EXPECT_TRUE(ReadPictureBytes(folder / "empty.jpg", 10).empty());
+  ExpectError(ErrorCode::kResources, {"a.jpg", "10 bytes", "9"},
+              [&] { ReadPictureBytes(folder / "a.jpg", 9); });
+  ExpectError(ErrorCode::kNotFound, {"b.jpg"}, [&] { ReadPictureBytes(folder / "b.jpg", 9); });
+  ExpectError(ErrorCode::kInvalidArgument, {"regular"},
+              [&] { ReadPictureBytes(folder.path(), 9); });
+  ASSERT_EQ(mkfifo((folder / "pipe.jpg").c_str(), 0600), 0);
+  ExpectError(ErrorCode::kInvalidArgument, {"pipe.jpg", "regular"},
+              [&] { ReadPictureBytes(folder / "pipe.jpg", 9); });
+}
+
+TEST(PictureFiles, LeavesThePathOutOfAReason) {
+  const Error error(ErrorCode::kIo, "a/b.jpg: cannot open");
+  EXPECT_EQ(ReasonWithout("a/b.jpg", error), "cannot open");
+  EXPECT_EQ(ReasonWithout("b.jpg", error), "a/b.jpg: cannot open");
+}
+
+}  // namespace
+}  // namespace bitpool

@@ -1,0 +1,128 @@
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "bitpool/dataset/feature_file.h"
+#include "bitpool/dataset/label_file.h"
+#include "bitpool/experiments/class_retrieval.h"
+#include "bitpool/experiments/supervised_experiment.h"
+#include "bitpool/reproduction/plan.h"
+#include "bitpool/samples/retrieval_splits.h"
+
+namespace bitpool {
+namespace {
+
+// The paper's tables of CIFAR-10 have no BA.
+const std::vector<std::string> kClassMethods = {"sah", "rba", "itq", "kmh", "sph"};
+const std::vector<std::string> kSupervisedMethods = {"sash", "sdh", "ksh", "bre", "cca-itq"};
+constexpr Index kNusWideClasses = 21;
+constexpr Index kTop = 1000;
+
+CnnFeatures LoadClasses(const ReproductionPlan& plan, const std::string& set, const RunSite& site) {
+  return LoadCnnFeatures(site.env,
+                         {.set = set,
+                          .folder = plan.data.public_sets,
+                          .network = plan.data.network,
+                          .options = ReproductionPlan::NetworkOptions(plan.data.layer, kGlobalSize),
+                          .limit = plan.sizes.class_pictures},
+                         site.context, site.say);
+}
+
+// CIFAR-10 without labels: its own parts and the first results (tab:deepbit), or queries of every
+// class against all other pictures and all results (tab:SADH).
+RunSpec Classes(const ReproductionPlan& plan, const std::string& name, Index top) {
+  ClassRetrievalOptions options;
+  options.joint.bits = plan.sizes.class_bits;
+  options.joint.seeds = plan.sizes.class_seeds;
+  options.joint.methods = kClassMethods;
+  options.top = top;
+  options.own_parts = top > 0;
+  options.queries = plan.sizes.class_queries;
+  options.queries_per_class = plan.sizes.queries_per_class;
+  options.tune = plan.sizes.tune;
+  options.memory = plan.sizes.memory;
+  options.scratch = plan.data.work / fmt::format("reproduction-{}", name);
+  return {.name = name,
+          .settings = plan.Settings({{"set", "cifar10"},
+                                     {"network", plan.network},
+                                     {"layer", plan.data.layer},
+                                     {"methods", kClassMethods},
+                                     {"bits", options.joint.bits},
+                                     {"seeds", options.joint.seeds},
+                                     {"pictures", plan.sizes.class_pictures},
+                                     {"queries", options.queries},
+                                     {"queries_per_class", options.queries_per_class},
+                                     {"top", top}}),
+          .needs = {"cifar10", "network"},
+          .after = {},
+          .minutes = plan.Minutes(0.3, 14),
+          .make = [plan, options](const RunSite& site) {
+            ClassRetrievalOptions with_store = options;
+            with_store.joint.figures = &site.figures;
+            site.env.MakeFolders(plan.data.work);
+            return RunClassRetrieval(site.env, with_store,
+                                     Labelled(LoadClasses(plan, "cifar10", site)), site.context);
+          }};
+}
+
+LabelledImages LoadLabelled(const ReproductionPlan& plan, const std::string& set,
+                            const RunSite& site) {
+  if (set != "nus-wide") return Labelled(LoadClasses(plan, set, site));
+  return {.name = set,
+          .features = plan.data.nus_wide.string(),
+          .images = std::make_shared<FeatureFile>(FeatureFile::Open(site.env, plan.data.nus_wide)),
+          .labels = KeepFrequentClasses(LoadLabels(site.env, plan.data.nus_wide_labels),
+                                        kNusWideClasses)};
+}
+
+RunSpec Supervised(const ReproductionPlan& plan, const std::string& set,
+                   SupervisedSetting setting) {
+  const bool unseen = setting == SupervisedSetting::kUnseen;
+  SupervisedOptions options;
+  options.setting = setting;
+  options.bits = plan.sizes.supervised_bits;
+  options.methods = kSupervisedMethods;
+  options.seeds = plan.sizes.supervised_seeds;
+  options.split.queries_per_class = plan.sizes.queries_per_class;
+  options.split.training_per_class = plan.sizes.training_per_class;
+  options.tune = plan.sizes.tune;
+  options.memory = plan.sizes.memory;
+  options.scratch = plan.data.work / "reproduction-supervised.records";
+  std::vector<std::string> needs = {set};
+  if (set != "nus-wide") needs.emplace_back("network");
+  return {.name = fmt::format("sash-{}-{}", set, unseen ? "unseen" : "traditional"),
+          .settings = plan.Settings({{"set", set},
+                                     {"unseen", unseen},
+                                     {"network", set == "nus-wide" ? "" : plan.network},
+                                     {"files", plan.nus_wide_labels},
+                                     {"layer", plan.data.layer},
+                                     {"methods", options.methods},
+                                     {"bits", options.bits},
+                                     {"seeds", options.seeds},
+                                     {"pictures", plan.sizes.class_pictures},
+                                     {"queries_per_class", plan.sizes.queries_per_class},
+                                     {"training_per_class", plan.sizes.training_per_class}}),
+          .needs = needs,
+          .after = {},
+          .minutes = plan.Minutes(0.3, unseen ? 16 : 12),
+          .make = [plan, set, options](const RunSite& site) {
+            SupervisedOptions with_store = options;
+            with_store.figures = &site.figures;
+            site.env.MakeFolders(plan.data.work);
+            return RunSupervisedExperiment(site.env, with_store, LoadLabelled(plan, set, site),
+                                           site.context);
+          }};
+}
+
+}  // namespace
+
+std::vector<RunSpec> ClassRuns(const ReproductionPlan& plan) {
+  std::vector<RunSpec> runs = {Classes(plan, "cifar-top1000", kTop), Classes(plan, "cifar-all", 0)};
+  for (const char* set : {"cifar10", "mnist", "nus-wide"}) {
+    runs.push_back(Supervised(plan, set, SupervisedSetting::kTraditional));
+    runs.push_back(Supervised(plan, set, SupervisedSetting::kUnseen));
+  }
+  return runs;
+}
+
+}  // namespace bitpool

@@ -1,0 +1,110 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "bitpool/experiments/class_retrieval.h"
+#include "bitpool/io/testing.h"
+#include "bitpool/reproduction/reproduction.h"
+#include "bitpool/reproduction/testing.h"
+
+// The figures that the algorithms gave when they were right, on made-up data and with fixed seeds.
+// A broken algorithm is off by more than the tolerance, another machine's rounding by less.
+namespace bitpool {
+namespace {
+
+struct GoldenFigure {
+  const char* method;
+  double map;                                               // percent
+  double error = std::numeric_limits<double>::quiet_NaN();  // of reconstruction; NaN: has none
+};
+
+constexpr double kMapTolerance = 1.5;
+constexpr double kErrorTolerance = 0.01;
+constexpr int kBits = 8;
+
+class GoldenTest : public ::testing::Test {
+ protected:
+  // The run as one of a reproduction: from its experiment to the figures in the file.
+  void Expect(const std::function<Experiment(const RunSite&)>& make,
+              const std::vector<GoldenFigure>& golden) {
+    ReproductionCatalogue catalogue;
+    catalogue.runs.push_back(
+        {.name = "slice", .settings = {}, .needs = {}, .after = {}, .make = make});
+    catalogue.entries.push_back({.name = "slice",
+                                 .paper = {},
+                                 .title = {},
+                                 .differs = {},
+                                 .parts = {{.heading = {}, .lines = {{.run = "slice"}}}}});
+    const Reproduction found = RunReproduction(
+        Env::Posix(), catalogue, {}, folder_ / "out", RunContext({.threads = 2}),
+        [](const std::string&) {}, [](const Reproduction&) {});
+    ASSERT_TRUE(found.runs.at("slice").experiment) << found.runs.at("slice").problem;
+    const std::vector<ExperimentResult>& results = found.runs.at("slice").experiment->results;
+    for (const GoldenFigure& one : golden) {
+      EXPECT_NEAR(MeanOf(results, one.method, kMap), one.map, kMapTolerance) << one.method;
+      if (std::isnan(one.error)) continue;
+      EXPECT_NEAR(MeanOf(results, one.method, "relative_reconstruction_error"), one.error,
+                  kErrorTolerance)
+          << one.method;
+    }
+  }
+
+  testing::TempFolder folder_;
+
+ private:
+  static double MeanOf(const std::vector<ExperimentResult>& results, const std::string& method,
+                       const std::string& metric) {
+    for (const ExperimentResult& result : results) {
+      if (result.method == method && result.bits == kBits && result.metric == metric) {
+        return result.mean;
+      }
+    }
+    return std::nan("");
+  }
+};
+
+TEST_F(GoldenTest, Vectors) {
+  Expect(
+      [](const RunSite& site) {
+        UnsupervisedOptions options = SmallVectorOptions();
+        options.bits = {kBits};
+        options.methods = {"rba", "ba", "itq", "kmh", "sph"};
+        options.figures = &site.figures;
+        return RunUnsupervisedExperiment(options, SmallVectors(), site.context).experiment;
+      },
+      {{"rba", 20.06}, {"ba", 16.66}, {"itq", 14.90}, {"kmh", 15.21}, {"sph", 24.69}});
+}
+
+TEST_F(GoldenTest, ImagesWithoutLabels) {
+  Expect(
+      [this](const RunSite& site) {
+        ClassRetrievalOptions options;
+        options.joint.bits = {kBits};
+        options.joint.figures = &site.figures;
+        options.own_parts = false;
+        options.queries_per_class = 10;
+        options.scratch = folder_ / "records";
+        return RunClassRetrieval(site.env, options, SmallLabelledImages(), site.context);
+      },
+      {{"sah", 69.84, 0.152},
+       {"rba", 68.34, 0.171},
+       {"ba", 66.56, 0.150},
+       {"itq", 67.81, 0.165},
+       {"kmh", 65.97, 0.194},
+       {"sph", 54.65}});
+}
+
+TEST_F(GoldenTest, ImagesWithLabels) {
+  Expect(
+      [](const RunSite& site) {
+        SupervisedOptions options = SmallSupervisedOptions();
+        options.methods = {"sash", "sdh", "ksh", "bre", "cca-itq"};
+        options.figures = &site.figures;
+        return RunSupervisedExperiment(site.env, options, SmallLabelledImages(), site.context);
+      },
+      {{"sash", 87.70}, {"sdh", 89.87}, {"ksh", 76.28}, {"bre", 87.82}, {"cca-itq", 86.33}});
+}
+
+}  // namespace
+}  // namespace bitpool

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "bitpool/reproduction/catalogue.h"
+
+// How the runs of the catalogue are made: what they share, and a file for each section's.
+namespace bitpool {
+
+struct ReproductionPlan {
+  ReproductionData data;
+  ReproductionSizes sizes;
+  uint64_t seed = 0;
+  std::string network;                         // digests of the network's files,
+  std::string holidays, train, oxford, paris;  // of the folders of pictures
+  std::string nus_wide_labels;                 // and of the labels; empty: not here
+
+  // All that decides about a run's figures: its own settings and those of every run.
+  nlohmann::json Settings(const nlohmann::json& own) const;
+  double Minutes(double quick, double full) const { return sizes.quick ? quick : full; }
+  // A layer of the network, and the pixels of what it sees.
+  static CnnOptions NetworkOptions(const std::string& layer, int size);
+};
+
+// Pixels a network sees for a global vector or a small picture, as it was trained.
+inline constexpr int kGlobalSize = 224;
+
+std::vector<RunSpec> VectorRuns(const ReproductionPlan& plan);   // section III
+std::vector<RunSpec> PictureRuns(const ReproductionPlan& plan);  // section V
+// Of sets with classes: the paper's CIFAR-10 tables of section V, and section VII.
+std::vector<RunSpec> ClassRuns(const ReproductionPlan& plan);
+
+}  // namespace bitpool

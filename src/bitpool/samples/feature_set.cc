@@ -1,0 +1,123 @@
+#include "bitpool/samples/feature_set.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "bitpool/base/error.h"
+
+namespace bitpool {
+
+MemoryFeatureSet::MemoryFeatureSet(Index dimension) : dimension_(dimension) {
+  if (dimension < 1) {
+    throw Error(ErrorCode::kInvalidArgument,
+                fmt::format("feature set: dimension {}, expected at least 1", dimension));
+  }
+}
+
+void MemoryFeatureSet::Add(std::string name, MatrixF descriptors) {
+  RequireDescriptors(name, descriptors, dimension_);
+  names_.push_back(std::move(name));
+  descriptors_.push_back(std::move(descriptors));
+}
+
+Index MemoryFeatureSet::descriptor_count(Index image) const {
+  return descriptors_.at(static_cast<size_t>(image)).cols();
+}
+
+void MemoryFeatureSet::Read(Index image, MatrixF& descriptors) const {
+  descriptors = descriptors_.at(static_cast<size_t>(image));
+}
+
+FeatureSubset::FeatureSubset(const FeatureSet& set, std::vector<Index> images, double from,
+                             double to)
+    : set_(set), images_(std::move(images)), from_(from), to_(to) {
+  if (!(0 <= from && from < to && to <= 1)) {
+    throw Error(ErrorCode::kInvalidArgument,
+                fmt::format("part of the descriptors: expected 0 <= from < to <= 1, got {} to {}",
+                            from, to));
+  }
+  for (const Index image : images_) {
+    if (image >= 0 && image < set.size()) continue;
+    throw Error(ErrorCode::kInvalidArgument,
+                fmt::format("image {}: the set has {} images", image, set.size()));
+  }
+}
+
+FeatureSubset::Range FeatureSubset::RangeOf(Index descriptors) const {
+  if (descriptors == 0) return {.first = 0, .count = 0};
+  const auto count = static_cast<double>(descriptors);
+  const Index first = std::min(descriptors - 1, static_cast<Index>(from_ * count));
+  const Index end = static_cast<Index>(std::ceil(to_ * count));
+  return {.first = first, .count = std::clamp<Index>(end - first, 1, descriptors - first)};
+}
+
+Index FeatureSubset::descriptor_count(Index image) const {
+  return RangeOf(set_.descriptor_count(Original(image))).count;
+}
+
+void FeatureSubset::Read(Index image, MatrixF& descriptors) const {
+  MatrixF all;
+  set_.Read(Original(image), all);
+  const Range range = RangeOf(all.cols());
+  descriptors = all.middleCols(range.first, range.count);
+}
+
+JoinedFeatureSet::JoinedFeatureSet(std::vector<std::shared_ptr<const FeatureSet>> sets)
+    : sets_(std::move(sets)) {
+  if (sets_.empty()) throw Error(ErrorCode::kInvalidArgument, "no feature sets to join");
+  const Index dimension = sets_.front()->dimension();
+  Index end = 0;
+  for (const auto& set : sets_) {
+    if (set->dimension() != dimension) {
+      throw Error(ErrorCode::kInvalidArgument,
+                  fmt::format("feature sets of dimension {} and {} cannot be joined", dimension,
+                              set->dimension()));
+    }
+    end += set->size();
+    ends_.push_back(end);
+  }
+}
+
+JoinedFeatureSet::Place JoinedFeatureSet::Find(Index image) const {
+  if (image < 0 || image >= size()) {
+    throw Error(ErrorCode::kInvalidArgument,
+                fmt::format("image {}: the set has {} images", image, size()));
+  }
+  const auto set = std::ranges::upper_bound(ends_, image) - ends_.begin();
+  const Index first = set == 0 ? 0 : ends_[static_cast<size_t>(set) - 1];
+  return {.set = *sets_[static_cast<size_t>(set)], .image = image - first};
+}
+
+std::string JoinedFeatureSet::name(Index image) const {
+  const Place place = Find(image);
+  return place.set.name(place.image);
+}
+
+Index JoinedFeatureSet::descriptor_count(Index image) const {
+  const Place place = Find(image);
+  return place.set.descriptor_count(place.image);
+}
+
+void JoinedFeatureSet::Read(Index image, MatrixF& descriptors) const {
+  const Place place = Find(image);
+  place.set.Read(place.image, descriptors);
+}
+
+void RequireDescriptors(const std::string& image, const MatrixFRef& descriptors, Index dimension) {
+  if (descriptors.rows() != dimension) {
+    throw Error(ErrorCode::kInvalidArgument,
+                fmt::format("image \"{}\": descriptors of dimension {}, expected {}", image,
+                            descriptors.rows(), dimension));
+  }
+  if (!descriptors.allFinite()) {
+    throw Error(
+        ErrorCode::kInvalidArgument,
+        fmt::format("image \"{}\": a descriptor has a component that is not a finite number",
+                    image));
+  }
+}
+
+}  // namespace bitpool

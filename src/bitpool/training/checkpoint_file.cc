@@ -1,0 +1,184 @@
+#include "bitpool/training/checkpoint_file.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "bitpool/base/error.h"
+#include "bitpool/training/matrix_sections.h"
+
+namespace bitpool {
+namespace {
+
+using nlohmann::json;
+
+constexpr const char* kKind = "checkpoint";
+constexpr const char* kVectors = "vectors";
+constexpr const char* kCodes = "codes";
+constexpr const char* kMetadata = "metadata";
+
+struct IterationField {
+  const char* name;
+  double TrainingIteration::*value;
+};
+constexpr std::array kIterationFields = {
+    IterationField{"objective", &TrainingIteration::objective},
+    IterationField{"reconstruction", &TrainingIteration::reconstruction},
+    IterationField{"quantisation", &TrainingIteration::quantisation},
+    IterationField{"aggregation", &TrainingIteration::aggregation},
+    IterationField{"flipped", &TrainingIteration::flipped},
+    IterationField{"seconds", &TrainingIteration::seconds},
+};
+static_assert(sizeof(TrainingIteration) == kIterationFields.size() * sizeof(double),
+              "a field of TrainingIteration is missing here");
+
+[[noreturn]] void Fail(const Container& container, const char* section,
+                       const std::string& problem) {
+  throw Error(ErrorCode::kCorrupt,
+              fmt::format("{}: section \"{}\": {}", container.name(), section, problem));
+}
+
+// The member of an object, or null.
+const json* Member(const json& object, const std::string& key) {
+  const auto found = object.find(key);
+  return found == object.end() ? nullptr : &*found;
+}
+
+bool Differ(const json* a, const json* b) {
+  return a == nullptr || b == nullptr ? a != b : *a != *b;
+}
+
+std::string Text(const json* value) {
+  return value == nullptr
+             ? "nothing"
+             : value->dump(-1, ' ', /*ensure_ascii=*/false, json::error_handler_t::replace);
+}
+
+// As it comes back from a file: text that is not UTF-8 and numbers that are not finite have no form
+// there.
+json AsStored(const json& value) { return json::parse(Text(&value)); }
+
+// The first key, in alphabetical order, under which the objects differ. REQUIRES: there is one.
+std::string FirstDifference(const json& a, const json& b) {
+  json all = a;
+  all.update(b);
+  for (const auto& [key, value] : all.items()) {
+    if (Differ(Member(a, key), Member(b, key))) return key;
+  }
+  throw Error(ErrorCode::kInternal, "no difference between equal objects");
+}
+
+void RequireSameJob(const Container& container, const json& expected_job) {
+  const json job = AsStored(expected_job);
+  const json* expected = &job;
+  const json* found = Member(container.metadata(), "job");
+  if (found == nullptr) Fail(container, kMetadata, "expected a \"job\"");
+  if (!Differ(expected, found)) return;
+  std::string key = "job";
+  while (expected != nullptr && found != nullptr && expected->is_object() && found->is_object()) {
+    const std::string next = FirstDifference(*expected, *found);
+    key += "." + next;
+    expected = Member(*expected, next);
+    found = Member(*found, next);
+  }
+  throw Error(ErrorCode::kInvalidArgument,
+              fmt::format("{}: made by another job: expected {} = {}, found {}", container.name(),
+                          key, Text(expected), Text(found)));
+}
+
+double ReadNumber(const Container& container, const json& object, const char* key) {
+  const json* value = object.is_object() ? Member(object, key) : nullptr;
+  if (value == nullptr || !value->is_number()) {
+    Fail(container, kMetadata, fmt::format("expected a number \"{}\"", key));
+  }
+  return value->get<double>();
+}
+
+int ReadBits(const Container& container) {
+  const double bits = ReadNumber(container, container.metadata(), "bits");
+  if (!(bits >= 1 && bits <= kMaxBits) || bits != static_cast<int>(bits)) {
+    Fail(container, kMetadata, fmt::format("{} bits, expected 1 to {}", bits, kMaxBits));
+  }
+  return static_cast<int>(bits);
+}
+
+std::vector<TrainingIteration> ReadIterations(const Container& container) {
+  const json* list = Member(container.metadata(), "iterations");
+  if (list == nullptr || !list->is_array()) {
+    Fail(container, kMetadata, "expected a list \"iterations\"");
+  }
+  std::vector<TrainingIteration> iterations;
+  for (const json& entry : *list) {
+    TrainingIteration& iteration = iterations.emplace_back();
+    for (const IterationField& field : kIterationFields) {
+      iteration.*field.value = ReadNumber(container, entry, field.name);
+    }
+  }
+  return iterations;
+}
+
+BinaryCodes ReadCodes(const Container& container, Index images) {
+  const int bits = ReadBits(container);
+  const Section& section = container.Find(kCodes, DType::kU1, 2);
+  if (section.dims[0] != static_cast<uint64_t>(images) || section.dims[1] != BytesPerCode(bits)) {
+    Fail(container, kCodes,
+         fmt::format("expected {} codes of {} bytes, got {} of {}", images, BytesPerCode(bits),
+                     section.dims[0], section.dims[1]));
+  }
+  const std::span<const uint8_t> rows = container.ReadArray<uint8_t>(kCodes, 2);
+  try {
+    return {bits, std::vector<uint8_t>(rows.begin(), rows.end())};
+  } catch (const Error& error) {
+    Fail(container, kCodes, error.what());
+  }
+}
+
+}  // namespace
+
+void SaveCheckpoint(Env& env, const std::filesystem::path& path, const JointState& state,
+                    const json& job) {
+  json iterations = json::array();
+  for (const TrainingIteration& iteration : state.iterations) {
+    json& entry = iterations.emplace_back(json::object());
+    for (const IterationField& field : kIterationFields) entry[field.name] = iteration.*field.value;
+  }
+  ContainerWriter writer(env, path, kKind, IfExists::kReplace);
+  AddMatrix(writer, kVectors, state.vectors);
+  writer.Add<uint8_t>(kCodes,
+                      {static_cast<uint64_t>(state.codes.size()), state.codes.bytes_per_code()},
+                      state.codes.rows());
+  AddLinearMap(writer, "encoder", state.encoder);
+  AddLinearMap(writer, "decoder", state.decoder);
+  writer.Commit({{"job", job},
+                 {"bits", state.codes.bits()},
+                 {"gamma", state.gamma},
+                 {"iterations", std::move(iterations)}});
+}
+
+JointState ParseCheckpoint(const Container& container, const json& job) {
+  container.ExpectKind(kKind);
+  RequireSameJob(container, job);
+  JointState state;
+  state.iterations = ReadIterations(container);
+  state.gamma = ReadNumber(container, container.metadata(), "gamma");
+  state.vectors = ReadMatrix(container, kVectors);
+  state.codes = ReadCodes(container, state.vectors.cols());
+  const Index dimension = state.vectors.rows();
+  state.encoder = ReadLinearMap(container, "encoder", state.codes.bits(), dimension);
+  state.decoder = ReadLinearMap(container, "decoder");  // to vectors, or with labels to those
+  if (state.decoder.weights.cols() != state.codes.bits()) {
+    Fail(container, "decoder_weights",
+         fmt::format("expected {} columns, got {}", state.codes.bits(),
+                     state.decoder.weights.cols()));
+  }
+  return state;
+}
+
+JointState LoadCheckpoint(Env& env, const std::filesystem::path& path, const json& job) {
+  return ParseCheckpoint(Container::Open(env, path), job);
+}
+
+}  // namespace bitpool

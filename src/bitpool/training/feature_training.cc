@@ -1,0 +1,137 @@
+#include "bitpool/training/feature_training.h"
+
+#include <algorithm>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "bitpool/base/error.h"
+#include "bitpool/base/stopwatch.h"
+#include "bitpool/hash/feature_encoder.h"
+#include "bitpool/hash/sah.h"
+#include "bitpool/io/checksum.h"
+#include "bitpool/pool/coupling.h"
+#include "bitpool/training/checkpoint_file.h"
+#include "bitpool/training/record_file.h"
+
+namespace bitpool {
+namespace {
+
+namespace fs = std::filesystem;
+
+fs::path Beside(const fs::path& output, const char* suffix) {
+  fs::path path = output;
+  path += suffix;
+  return path;
+}
+
+std::string DigestOf(const Labels& labels) {
+  std::vector<int32_t> classes;
+  for (Index item = 0; item < labels.size(); ++item) {
+    const auto of = labels.of(item);
+    classes.insert(classes.end(), of.begin(), of.end());
+    classes.push_back(-1);  // the end of the item
+  }
+  return ContentDigest(std::as_bytes(std::span(classes)));
+}
+
+// What a checkpoint belongs to.
+nlohmann::json JobOf(const FeatureTraining& training, const FeatureSet& features, uint64_t seed) {
+  Index descriptors = 0;
+  for (Index image = 0; image < features.size(); ++image) {
+    descriptors += features.descriptor_count(image);
+  }
+  nlohmann::json job = DescribeSettings(training.settings, seed);
+  job.erase("iterations");  // going on for longer is the same job
+  job["images"] = features.size();
+  job["dimension"] = features.dimension();
+  job["descriptors"] = descriptors;
+  if (training.labels != nullptr) job["labels"] = DigestOf(*training.labels);
+  return job;
+}
+
+// SAH, or SASH where there are labels.
+Trained<HashModel> Jointly(Env& env, const FeatureTraining& training, const FeatureSet& features,
+                           const RunContext& context) {
+  const fs::path checkpoint = Beside(training.output, ".checkpoint");
+  const nlohmann::json job = JobOf(training, features, context.seed());
+  JointRun run;
+  if (training.resume && env.Exists(checkpoint)) run.resume = LoadCheckpoint(env, checkpoint, job);
+  run.observer = [&](const JointState& state) { SaveCheckpoint(env, checkpoint, state, job); };
+  const auto reduce = [&](bool normalise, std::vector<std::string>& skipped) {
+    auto records =
+        MakeRecordStore(env, features, training.memory, Beside(training.output, ".records"));
+    skipped = ReduceImages(features, normalise, *records, context);
+    return records;
+  };
+  std::vector<std::string> skipped;
+  Trained<HashModel> trained;
+  if (training.labels == nullptr) {
+    const SahOptions options = SahOptionsFrom(training.settings);
+    const auto records = reduce(options.normalise, skipped);
+    trained = TrainSah(options, *records, context, std::move(run));
+  } else {
+    const SashOptions options = SashOptionsFrom(training.settings);
+    const Labels labels = LabelsOfRecords(features, *training.labels);
+    const auto records = reduce(options.joint.normalise, skipped);
+    trained = TrainSash(options, *records, labels, context, std::move(run));
+  }
+  trained.summary.skipped = std::move(skipped);
+  return trained;
+}
+
+// The images that did not fail.
+std::vector<Index> GoodImages(const PooledImages& pooled) {
+  std::vector<Index> good;
+  auto failed = pooled.failed.begin();
+  for (Index image = 0; image < pooled.vectors.cols(); ++image) {
+    if (failed != pooled.failed.end() && failed->image == image) {
+      ++failed;
+    } else {
+      good.push_back(image);
+    }
+  }
+  return good;
+}
+
+Trained<HashModel> OnPooledVectors(const FeatureTraining& training, const FeatureSet& features,
+                                   const RunContext& context) {
+  const PoolingRecipe recipe{.normalise = training.settings.normalise,
+                             .mu = training.settings.mu.value_or(SahOptions().mu),
+                             .gamma = 0};
+  const PooledImages pooled = PoolImages({Coupling::None(features.dimension()), {.mu = recipe.mu}},
+                                         recipe.normalise, features, context);
+  const std::vector<Index> good = GoodImages(pooled);
+  const MatrixF vectors = pooled.vectors(Eigen::all, good);
+  const MatrixColumns source(vectors);
+  Trained<HashModel> trained =
+      training.labels == nullptr
+          ? TrainHash(training.settings, source, context)
+          : TrainHash(training.settings, source, training.labels->Select(good), context);
+  trained.model.pooling = recipe;
+  for (const FailedImage& failed : pooled.failed) {
+    trained.summary.skipped.push_back(features.name(failed.image));
+  }
+  return trained;
+}
+
+}  // namespace
+
+Trained<HashModel> TrainOnFeatures(Env& env, const FeatureTraining& training,
+                                   const FeatureSet& features, const RunContext& context) {
+  const Stopwatch watch;
+  RequireLabels(training.settings.method, training.labels, features.size());
+  const bool joint = training.settings.method == "sah" || training.settings.method == "sash";
+  Trained<HashModel> trained = joint ? Jointly(env, training, features, context)
+                                     : OnPooledVectors(training, features, context);
+  // A training that was interrupted keeps its checkpoint.
+  const fs::path checkpoint = Beside(training.output, ".checkpoint");
+  if (!trained.summary.interrupted && env.Exists(checkpoint)) env.Remove(checkpoint);
+  trained.summary.seconds = watch.seconds();
+  return trained;
+}
+
+}  // namespace bitpool

@@ -1,0 +1,171 @@
+#include "bitpool/training/feature_training.h"
+
+#include <gtest/gtest.h>
+
+#include "bitpool/hash/feature_encoder.h"
+#include "bitpool/hash/testing.h"
+#include "bitpool/io/testing.h"
+#include "bitpool/linalg/testing.h"
+#include "bitpool/training/testing.h"
+
+namespace bitpool {
+namespace {
+
+using testing::ExpectError;
+using testing::TempFolder;
+
+FeatureTraining Job(const TempFolder& folder, const char* method = "sah") {
+  FeatureTraining training;
+  training.settings.method = method;
+  training.settings.bits = 6;
+  training.settings.gamma = std::string_view(method) == "sah" ? std::optional(1.0) : std::nullopt;
+  training.output = folder / "m.bpm";
+  return training;
+}
+
+size_t FilesIn(const TempFolder& folder) {
+  return static_cast<size_t>(std::distance(std::filesystem::directory_iterator(folder.path()), {}));
+}
+
+TEST(FeatureTraining, EveryMethodLearnsFromLocalFeatures) {
+  const MemoryFeatureSet images = SmallScenes(150, 10, 10, 1);
+  const Labels labels = SceneClasses(150, 10, 5);
+  for (const HashMethod& method : FeatureMethods()) {
+    const TempFolder folder;
+    FeatureTraining training = Job(folder, std::string(method.name).c_str());
+    if (NeedsLabels(method.name)) training.labels = &labels;
+    const auto trained = TrainOnFeatures(Env::Posix(), training, images, RunContext());
+    EXPECT_EQ(trained.model.method, method.name);
+    ASSERT_TRUE(trained.model.pooling.has_value());
+    EXPECT_EQ(trained.model.pooling->gamma > 0, method.name == "sah");
+    EXPECT_EQ(EncodeImages(trained.model, images, RunContext()).codes.size(), 150);
+    EXPECT_EQ(FilesIn(folder), 0U) << "scratch files are left";
+  }
+}
+
+// SAH and SASH.
+class JointTraining : public ::testing::TestWithParam<const char*> {};
+INSTANTIATE_TEST_SUITE_P(FeatureTraining, JointTraining, ::testing::Values("sah", "sash"));
+
+TEST_P(JointTraining, RecordsInAFileGiveTheSameModel) {
+  const TempFolder folder;
+  const MemoryFeatureSet images = SmallScenes(80, 10, 10, 1);
+  const Labels labels = SceneClasses(80, 10, 5);
+  FeatureTraining training = Job(folder, GetParam());
+  if (NeedsLabels(GetParam())) training.labels = &labels;
+  const auto in_memory = TrainOnFeatures(Env::Posix(), training, images, RunContext());
+  training.memory = 1;
+  const auto in_file = TrainOnFeatures(Env::Posix(), training, images, RunContext());
+  EXPECT_TRUE(SameBits(in_memory.model.decoder.weights, in_file.model.decoder.weights));
+  EXPECT_EQ(FilesIn(folder), 0U);
+}
+
+TEST_P(JointTraining, ResumesAfterAnInterruptionToTheSameModel) {
+  const TempFolder folder;
+  const MemoryFeatureSet images = SmallScenes(80, 10, 10, 1);
+  const Labels labels = SceneClasses(80, 10, 5);
+  FeatureTraining training = Job(folder, GetParam());
+  training.settings.gamma = 1;
+  if (NeedsLabels(GetParam())) training.labels = &labels;
+  const auto whole = TrainOnFeatures(Env::Posix(), training, images, RunContext({.threads = 2}));
+  ASSERT_GT(whole.summary.iterations.size(), 1U);
+
+  // "pooling" runs once for Φ⁰ and once in each iteration; stopped in the second iteration.
+  std::stop_source stop;
+  int passes = 0;
+  class StopInThirdPass : public ProgressSink {
+   public:
+    StopInThirdPass(std::stop_source& source, int& count) : source_(source), count_(count) {}
+    void Report(const ProgressUpdate& update) override {
+      if (update.task != "pooling") return;
+      if (count_ == 2) source_.request_stop();
+      count_ += update.ended ? 1 : 0;
+    }
+
+   private:
+    std::stop_source& source_;
+    int& count_;
+  };
+  const RunContext stopping({.threads = 2,
+                             .seed = 1,
+                             .stop = stop.get_token(),
+                             .progress = std::make_shared<StopInThirdPass>(stop, passes)});
+  const auto part = TrainOnFeatures(Env::Posix(), training, images, stopping);
+  EXPECT_TRUE(part.summary.interrupted);
+  EXPECT_EQ(part.summary.iterations.size(), 1U);
+  EXPECT_EQ(FilesIn(folder), 1U) << "the checkpoint stays";
+
+  training.settings.gamma = 2;
+  training.resume = true;
+  ExpectError(ErrorCode::kInvalidArgument, {"gamma"},
+              [&] { TrainOnFeatures(Env::Posix(), training, images, RunContext()); });
+  training.settings.gamma = 1;
+  if (training.labels != nullptr) {
+    const Labels others = SceneClasses(80, 10, 2);
+    training.labels = &others;
+    ExpectError(ErrorCode::kInvalidArgument, {"job.labels"},
+                [&] { TrainOnFeatures(Env::Posix(), training, images, RunContext()); });
+    training.labels = &labels;
+  }
+  const auto resumed = TrainOnFeatures(Env::Posix(), training, images, RunContext({.threads = 2}));
+  EXPECT_TRUE(SameBits(resumed.model.decoder.weights, whole.model.decoder.weights));
+  EXPECT_TRUE(SameBits(resumed.model.encoder->Parameters()[0].second,
+                       whole.model.encoder->Parameters()[0].second));
+  EXPECT_EQ(FilesIn(folder), 0U);
+}
+
+// The blank image is in the middle: what follows it must keep its own labels.
+TEST(FeatureTraining, LeavesOutImagesWithoutDescriptorsAndTheirLabels) {
+  const TempFolder folder;
+  const MemoryFeatureSet good = SmallScenes(60, 10, 6, 1);
+  const Labels good_labels = SceneClasses(60, 6, 3);
+  MemoryFeatureSet images(10);
+  std::vector<int32_t> classes;
+  MatrixF descriptors;
+  for (Index image = 0; image < 60; ++image) {
+    if (image == 20) {
+      images.Add("blank", MatrixF(10, 0));
+      classes.push_back(2);
+    }
+    good.Read(image, descriptors);
+    images.Add(good.name(image), descriptors);
+    classes.push_back(good_labels.of(image).front());
+  }
+  const Labels labels = Labels::Single(classes);
+  for (const HashMethod& method : FeatureMethods()) {
+    FeatureTraining training = Job(folder, std::string(method.name).c_str());
+    if (NeedsLabels(method.name)) training.labels = &labels;
+    const auto trained = TrainOnFeatures(Env::Posix(), training, images, RunContext());
+    EXPECT_EQ(trained.summary.skipped, std::vector<std::string>{"blank"}) << method.name;
+    EXPECT_EQ(trained.summary.samples, 60) << method.name;
+    if (NeedsLabels(method.name)) training.labels = &good_labels;
+    const auto expected = TrainOnFeatures(Env::Posix(), training, good, RunContext());
+    EXPECT_TRUE(SameBits(trained.model.encoder->Parameters()[0].second,
+                         expected.model.encoder->Parameters()[0].second))
+        << method.name;
+  }
+}
+
+TEST(FeatureTraining, LabelsAreForTheMethodsThatLearnFromThem) {
+  const TempFolder folder;
+  const MemoryFeatureSet images = SmallScenes(30, 10, 6, 1);
+  const Labels labels = SceneClasses(30, 6, 3), few = SceneClasses(29, 6, 3);
+  const auto train = [&](const char* method, const Labels* given) {
+    FeatureTraining training = Job(folder, method);
+    training.labels = given;
+    TrainOnFeatures(Env::Posix(), training, images, RunContext());
+  };
+  for (const char* method : {"sash", "sdh"}) {
+    ExpectError(ErrorCode::kInvalidArgument, {method, "learns from labels"},
+                [&] { train(method, nullptr); });
+    ExpectError(ErrorCode::kInvalidArgument, {"29 labels for 30"}, [&] { train(method, &few); });
+  }
+  for (const char* method : {"sah", "itq"}) {
+    ExpectError(ErrorCode::kInvalidArgument, {method, "takes no labels"},
+                [&] { train(method, &labels); });
+  }
+  EXPECT_EQ(FilesIn(folder), 0U);
+}
+
+}  // namespace
+}  // namespace bitpool

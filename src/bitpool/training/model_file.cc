@@ -1,0 +1,139 @@
+#include "bitpool/training/model_file.h"
+
+#include <fmt/format.h>
+
+#include <map>
+#include <string>
+#include <utility>
+
+#include "bitpool/base/error.h"
+#include "bitpool/hash/baselines/kernel_encoder.h"
+#include "bitpool/hash/baselines/product_encoder.h"
+#include "bitpool/hash/baselines/sphere_encoder.h"
+#include "bitpool/training/matrix_sections.h"
+
+namespace bitpool {
+namespace {
+
+constexpr const char* kKind = "model";
+
+std::string ReadWord(const Container& container, const char* key) {
+  const nlohmann::json& metadata = container.metadata();
+  if (!metadata.contains(key) || !metadata[key].is_string()) {
+    throw Error(ErrorCode::kCorrupt, fmt::format("{}: section \"metadata\": expected a text \"{}\"",
+                                                 container.name(), key));
+  }
+  return metadata[key].get<std::string>();
+}
+
+float ReadNumber(const Container& container, const char* name) {
+  const MatrixF number = ReadMatrix(container, name);
+  if (number.size() != 1) {
+    throw Error(ErrorCode::kCorrupt,
+                fmt::format("{}: section \"{}\": expected 1 × 1, got {} × {}", container.name(),
+                            name, number.rows(), number.cols()));
+  }
+  return number(0, 0);
+}
+
+std::shared_ptr<const HashEncoder> ReadEncoder(const Container& container) {
+  const std::string kind = ReadWord(container, "encoder");
+  if (kind == "linear") {
+    return std::make_shared<LinearEncoder>(ReadLinearMap(container, "encoder"));
+  }
+  if (kind == "spheres") {
+    return std::make_shared<SphereEncoder>(ReadMatrix(container, "sphere_centres"),
+                                           ReadVector(container, "sphere_squared_radii"));
+  }
+  if (kind == "product") {
+    return std::make_shared<ProductEncoder>(ReadVector(container, "product_mean"),
+                                            ReadMatrix(container, "product_codewords"),
+                                            ReadVector(container, "product_subspace_bits"));
+  }
+  if (kind == "kernel") {
+    return std::make_shared<KernelEncoder>(ReadMatrix(container, "kernel_anchors"),
+                                           ReadNumber(container, "kernel_width"),
+                                           ReadLinearMap(container, "kernel_map"));
+  }
+  throw Error(ErrorCode::kUnsupported,
+              fmt::format("{}: an encoder of kind \"{}\": a newer Bitpool made it",
+                          container.name(), kind));
+}
+
+std::optional<PoolingRecipe> ReadPooling(const Container& container) {
+  const auto found = container.metadata().find("pooling");
+  if (found == container.metadata().end()) return std::nullopt;
+  const nlohmann::json& recipe = *found;
+  const auto number = [&](const char* key) {
+    return recipe.is_object() && recipe.contains(key) && recipe[key].is_number()
+               ? recipe[key].get<double>()
+               : -1;
+  };
+  if (number("mu") <= 0 || number("gamma") < 0 || !recipe.contains("normalise") ||
+      !recipe["normalise"].is_boolean()) {
+    throw Error(ErrorCode::kCorrupt,
+                fmt::format("{}: section \"metadata\": expected \"pooling\" with normalise, mu "
+                            "above 0 and gamma from 0",
+                            container.name()));
+  }
+  return PoolingRecipe{
+      .normalise = recipe["normalise"].get<bool>(), .mu = number("mu"), .gamma = number("gamma")};
+}
+
+// What an encoder's own checks refuse is a damaged file here.
+std::shared_ptr<const HashEncoder> ReadValidEncoder(const Container& container) {
+  try {
+    return ReadEncoder(container);
+  } catch (const Error& error) {
+    if (error.code() != ErrorCode::kInvalidArgument) throw;
+    throw Error(ErrorCode::kCorrupt,
+                fmt::format("{}: section \"encoder\": {}", container.name(), error.what()));
+  }
+}
+
+}  // namespace
+
+nlohmann::json AddModel(ContainerWriter& writer, const StoredModel& stored) {
+  const HashModel& model = stored.model;
+  for (const auto& [name, matrix] : model.encoder->Parameters()) AddMatrix(writer, name, matrix);
+  AddLinearMap(writer, "decoder", model.decoder);
+  nlohmann::json metadata = {{"method", model.method},
+                             {"encoder", model.encoder->kind()},
+                             {"bits", model.bits()},
+                             {"dimension", model.dimension()},
+                             {"training", stored.training}};
+  if (model.pooling) {
+    metadata["pooling"] = {{"normalise", model.pooling->normalise},
+                           {"mu", model.pooling->mu},
+                           {"gamma", model.pooling->gamma}};
+  }
+  return metadata;
+}
+
+StoredModel ReadModel(const Container& container) {
+  StoredModel stored;
+  HashModel& model = stored.model;
+  model.method = ReadWord(container, "method");
+  model.encoder = ReadValidEncoder(container);
+  model.decoder = ReadLinearMap(container, "decoder", model.dimension(), model.bits());
+  model.pooling = ReadPooling(container);
+  stored.training = container.metadata().value("training", nlohmann::json::object());
+  return stored;
+}
+
+void SaveModel(Env& env, const std::filesystem::path& path, const StoredModel& stored,
+               IfExists if_exists) {
+  ContainerWriter writer(env, path, kKind, if_exists);
+  writer.Commit(AddModel(writer, stored));
+}
+
+StoredModel ParseModel(const Container& container) {
+  container.ExpectKind(kKind);
+  return ReadModel(container);
+}
+
+StoredModel OpenModel(Env& env, const std::filesystem::path& path) {
+  return ParseModel(Container::Open(env, path));
+}
+
+}  // namespace bitpool

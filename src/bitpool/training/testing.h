@@ -1,0 +1,75 @@
+#pragma once
+
+#include <fmt/format.h>
+
+#include <atomic>
+#include <string>
+#include <vector>
+
+#include "bitpool/base/random.h"
+#include "bitpool/samples/feature_set.h"
+#include "bitpool/samples/labels.h"
+
+// Shared by the tests of this room.
+namespace bitpool {
+
+// Images of a few scenes: non-negative descriptors around a few directions of the image's scene.
+// Image i shows scene i % scenes.
+inline MemoryFeatureSet SmallScenes(Index images, Index dimension, Index scenes, uint64_t seed) {
+  Random random(seed);
+  std::vector<MatrixF> directions;
+  for (Index scene = 0; scene < scenes; ++scene) {
+    directions.push_back(Random(1000 + static_cast<uint64_t>(scene)).NormalMatrix(dimension, 4));
+  }
+  MemoryFeatureSet set(dimension);
+  for (Index image = 0; image < images; ++image) {
+    const auto count = static_cast<Index>(6 + random.Below(20));
+    MatrixF descriptors = 0.4F * random.NormalMatrix(dimension, count);
+    for (Index i = 0; i < count; ++i) {
+      descriptors.col(i) +=
+          directions[static_cast<size_t>(image % scenes)].col(static_cast<Index>(random.Below(4)));
+    }
+    set.Add(fmt::format("image{}", image), descriptors.cwiseMax(0.01F));
+  }
+  return set;
+}
+
+// A class for each of so many items: item i has class i % scenes % classes, where SmallScenes shows
+// scene i % scenes.
+inline Labels SceneClasses(Index items, Index scenes, Index classes) {
+  std::vector<int32_t> of;
+  for (Index i = 0; i < items; ++i) of.push_back(static_cast<int32_t>(i % scenes % classes));
+  return Labels::Single(of);
+}
+
+// Vectors whose class, i % classes of vector i, is in one of the directions with less variance.
+inline MatrixF ClassVectors(Index dimension, Index count, Index classes, uint64_t seed) {
+  MatrixF x = Random(seed).NormalMatrix(dimension, count);
+  x.row(0) *= 6;
+  for (Index i = 0; i < count; ++i) x(1 + i % classes, i) += 6;
+  return x;
+}
+
+// Another set, and how often each of its images was read.
+class CountingFeatureSet : public FeatureSet {
+ public:
+  explicit CountingFeatureSet(const FeatureSet& set)
+      : set_(set), reads_(static_cast<size_t>(set.size())) {}
+
+  Index size() const override { return set_.size(); }
+  Index dimension() const override { return set_.dimension(); }
+  std::string name(Index image) const override { return set_.name(image); }
+  Index descriptor_count(Index image) const override { return set_.descriptor_count(image); }
+  void Read(Index image, MatrixF& descriptors) const override {
+    ++reads_.at(static_cast<size_t>(image));
+    set_.Read(image, descriptors);
+  }
+
+  int reads(Index image) const { return reads_.at(static_cast<size_t>(image)); }
+
+ private:
+  const FeatureSet& set_;
+  mutable std::vector<std::atomic<int>> reads_;
+};
+
+}  // namespace bitpool

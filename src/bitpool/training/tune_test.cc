@@ -1,0 +1,238 @@
+#include "bitpool/training/tune.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "bitpool/linalg/testing.h"
+#include "bitpool/training/testing.h"
+
+namespace bitpool {
+namespace {
+
+TuneOptions Options(const char* method) {
+  TuneOptions options;
+  options.settings.method = method;
+  options.settings.bits = 6;
+  options.seeds = 1;
+  options.rounds = 1;
+  return options;
+}
+
+TEST(Tune, TriesAGridAndRefinesAroundTheBest) {
+  const MemoryFeatureSet images = SmallScenes(120, 8, 12, 1);
+  const TuneResult result = Tune(Options("sah"), images, nullptr, RunContext());
+  ASSERT_EQ(result.trials.size(), 2U * 3 * 3 * 3 + 8);
+  double best = 0;
+  for (const TuneTrial& trial : result.trials) best = std::max(best, trial.score);
+  EXPECT_EQ(result.best.score, best);
+  EXPECT_GT(best, 5) << "percent; chance is about 10 of 40";
+  const HashSettings chosen = result.Chosen(Options("sah").settings);
+  EXPECT_EQ(chosen.gamma, result.best.gamma);
+  EXPECT_EQ(chosen.mu, result.best.mu);
+}
+
+TEST(Tune, KeepsWhatIsSetAndKnowsLabels) {
+  const MemoryFeatureSet images = SmallScenes(60, 8, 4, 2);
+  const Labels labels = SceneClasses(60, 4, 4);
+  TuneOptions options = Options("sah");
+  options.settings.mu = 5;
+  options.settings.lambda = 0.02;
+  options.settings.beta = 0.001;
+  const TuneResult result = Tune(options, images, &labels, RunContext());
+  EXPECT_EQ(result.trials.size(), 3U + 2);
+  for (const TuneTrial& trial : result.trials) {
+    EXPECT_EQ(trial.mu, 5);
+    EXPECT_EQ(trial.lambda, 0.02);
+    EXPECT_EQ(trial.beta, 0.001);
+  }
+  EXPECT_THAT(result.criterion, testing::HasSubstr("class"));
+  EXPECT_GT(result.best.score, 40) << "percent; chance is 25";
+}
+
+TEST(Tune, OfRbaHasNoGamma) {
+  const MemoryFeatureSet images = SmallScenes(60, 8, 4, 3);
+  const TuneResult result = Tune(Options("rba"), images, nullptr, RunContext());
+  EXPECT_EQ(result.trials.size(), 2U * 3 * 3 + 6);
+  EXPECT_FALSE(result.Chosen(Options("rba").settings).gamma.has_value());
+}
+
+// γ and μ, then λ and β, then α, each stage around the best so far; then a step up and down.
+TEST(Tune, OfSashSearchesInStages) {
+  const MemoryFeatureSet images = SmallScenes(60, 8, 6, 1);
+  const Labels labels = SceneClasses(60, 6, 3);
+  const TuneResult result = Tune(Options("sash"), images, &labels, RunContext());
+  ASSERT_EQ(result.trials.size(), 15U + 9 + 5 + 10);
+  const auto best_of_first = [&](size_t count) {
+    return *std::max_element(
+        result.trials.begin(), result.trials.begin() + static_cast<std::ptrdiff_t>(count),
+        [](const TuneTrial& a, const TuneTrial& b) { return a.score < b.score; });
+  };
+  const SashOptions defaults = SashOptions::Default(6);
+  for (size_t i = 0; i < 29; ++i) {
+    const TuneTrial& trial = result.trials[i];
+    const bool pooling = i < 15, hashing = !pooling && i < 24;
+    const TuneTrial before = i < 15 ? trial : best_of_first(i < 24 ? 15 : 24);
+    EXPECT_EQ(trial.gamma, before.gamma);
+    EXPECT_EQ(trial.mu, before.mu);
+    if (!hashing) {
+      EXPECT_EQ(trial.lambda, pooling ? defaults.joint.rba.lambda : before.lambda);
+      EXPECT_EQ(trial.beta, pooling ? defaults.joint.rba.beta : before.beta);
+    }
+    if (i < 24) {
+      EXPECT_EQ(trial.alpha, defaults.alpha);
+    }
+  }
+  EXPECT_EQ(result.best.score, best_of_first(result.trials.size()).score);
+  EXPECT_GT(result.best.score, 60) << "percent; chance is 33";
+  const HashSettings chosen = result.Chosen(Options("sash").settings);
+  EXPECT_TRUE(std::ranges::any_of(result.trials, [&](const TuneTrial& trial) {
+    return chosen.lambda == trial.lambda && chosen.beta == trial.beta &&
+           chosen.gamma == trial.gamma && chosen.mu == trial.mu && chosen.alpha == trial.alpha &&
+           trial.score == result.best.score;
+  }));
+}
+
+TEST(Tune, OfSashKeepsWhatIsSet) {
+  const MemoryFeatureSet images = SmallScenes(60, 8, 6, 1);
+  const Labels labels = SceneClasses(60, 6, 3);
+  TuneOptions options = Options("sash");
+  options.settings.alpha = 0.7;
+  options.settings.mu = 5;
+  options.settings.beta = 0.001;
+  const TuneResult result = Tune(options, images, &labels, RunContext());
+  EXPECT_EQ(result.trials.size(), 3U + 3 + 1 + 4);
+  for (const TuneTrial& trial : result.trials) {
+    EXPECT_EQ(trial.alpha, 0.7);
+    EXPECT_EQ(trial.mu, 5);
+    EXPECT_DOUBLE_EQ(trial.beta, 0.001);
+  }
+}
+
+// Of three classes one is held out: all that is searched for it is right. And what is held out is
+// read for the criterion alone.
+TEST(Tune, ClassesThatAreHeldOutAreNotLearned) {
+  const MemoryFeatureSet images = SmallScenes(60, 8, 6, 1);
+  const CountingFeatureSet counted(images);
+  const Labels labels = SceneClasses(60, 6, 3);
+  TuneOptions options = Options("sash");
+  options.settings.mu = 100;
+  options.rounds = 0;
+  options.unseen_classes = true;
+  const TuneResult result = Tune(options, counted, &labels, RunContext());
+  EXPECT_THAT(result.criterion, testing::HasSubstr("classes held out"));
+  for (const TuneTrial& trial : result.trials) EXPECT_DOUBLE_EQ(trial.score, 100);
+  int read = 0;
+  for (Index image = 0; image < 60; ++image) {
+    EXPECT_LE(counted.reads(image), 1) << "image " << image;
+    read += counted.reads(image);
+  }
+  EXPECT_EQ(read, 60 - 3) << "the split leaves one query of each class aside";
+  options.unseen_classes = false;
+  for (const TuneTrial& trial : Tune(options, images, &labels, RunContext()).trials) {
+    EXPECT_LT(trial.score, 100);
+  }
+}
+
+// The compared methods keep their authors' settings; how their vectors are pooled is chosen.
+TEST(Tune, OfOtherMethodsWithLabelsChoosesThePoolingAlone) {
+  const MemoryFeatureSet images = SmallScenes(60, 8, 6, 1);
+  const Labels labels = SceneClasses(60, 6, 3);
+  for (const char* method : {"sdh", "ksh", "bre", "cca-itq"}) {
+    const TuneResult result = Tune(Options(method), images, &labels, RunContext());
+    ASSERT_EQ(result.trials.size(), 5U + 2) << "the grid, and a step up and down";
+    EXPECT_GT(result.best.score, 50) << method << ": percent; chance is 33";
+    for (const TuneTrial& trial : result.trials) EXPECT_LE(trial.score, result.best.score);
+    const HashSettings chosen = result.Chosen(Options(method).settings);
+    EXPECT_EQ(chosen.mu, result.best.mu);
+    EXPECT_FALSE(chosen.lambda || chosen.beta || chosen.gamma || chosen.alpha) << method;
+    const nlohmann::json config = WriteConfig(Options(method).settings, result);
+    EXPECT_EQ(ReadConfig(config, Options(method).settings).mu, result.best.mu);
+    EXPECT_FALSE(config.contains("lambda"));
+    EXPECT_THAT(RefusalOf([&] { Tune(Options(method), images, nullptr, RunContext()); }),
+                testing::HasSubstr("need the labels"));
+  }
+}
+
+TEST(Tune, NeedsLabelsForSashAndForClassesHeldOut) {
+  const MemoryFeatureSet images = SmallScenes(60, 8, 6, 1);
+  const auto refusal = [&](const TuneOptions& options, const Labels* labels) {
+    return RefusalOf([&] { Tune(options, images, labels, RunContext()); });
+  };
+  EXPECT_THAT(refusal(Options("sash"), nullptr), testing::HasSubstr("need the labels"));
+  TuneOptions unseen = Options("sah");
+  unseen.unseen_classes = true;
+  EXPECT_THAT(refusal(unseen, nullptr), testing::HasSubstr("need the labels"));
+  const Labels two = SceneClasses(60, 2, 2);
+  EXPECT_THAT(refusal(unseen, &two), testing::HasSubstr("at least 3 classes"));
+}
+
+TEST(Tune, IsTheSameAtAnyNumberOfThreads) {
+  const MemoryFeatureSet images = SmallScenes(60, 8, 4, 3);
+  const TuneResult one = Tune(Options("rba"), images, nullptr, RunContext({.threads = 1}));
+  const TuneResult four = Tune(Options("rba"), images, nullptr, RunContext({.threads = 4}));
+  for (size_t i = 0; i < one.trials.size(); ++i) {
+    EXPECT_EQ(one.trials[i].score, four.trials[i].score);
+  }
+}
+
+TEST(Tune, RefusesWhatCannotBeTuned) {
+  const MemoryFeatureSet images = SmallScenes(5, 8, 4, 3);
+  const auto refusal = [&](const TuneOptions& options) {
+    return RefusalOf([&] { Tune(options, images, nullptr, RunContext()); });
+  };
+  EXPECT_THAT(refusal(Options("itq")), testing::HasSubstr("only sah, rba and the methods"));
+  EXPECT_THAT(refusal(Options("sah")), testing::HasSubstr("too few"));
+  TuneOptions paper = Options("sah");
+  paper.settings.paper = true;
+  EXPECT_THAT(refusal(paper), testing::HasSubstr("literal"));
+  const Labels labels = Labels::Single({0, 1});
+  EXPECT_THAT(RefusalOf([&] { Tune(Options("sah"), images, &labels, RunContext()); }),
+              testing::HasSubstr("2 labels for 5 images"));
+}
+
+TEST(Config, OfSashHasAnAlphaAndThatOfSahHasNone) {
+  TuneResult result;
+  result.best = {.lambda = 0.1, .beta = 0.2, .gamma = 3, .mu = 4, .alpha = 0.6, .score = 50};
+  result.trials = {result.best};
+  const nlohmann::json config = WriteConfig(Options("sash").settings, result);
+  EXPECT_EQ(config["alpha"], 0.6);
+  const HashSettings settings =
+      ReadConfig(nlohmann::json::parse(config.dump()), Options("sash").settings);
+  EXPECT_EQ(settings.alpha, 0.6);
+  EXPECT_EQ(settings.gamma, 3);
+  HashSettings set = Options("sash").settings;
+  set.alpha = 0.9;
+  EXPECT_EQ(ReadConfig(config, set).alpha, 0.9);
+  EXPECT_FALSE(WriteConfig(Options("sah").settings, result).contains("alpha"));
+  EXPECT_FALSE(WriteConfig(Options("rba").settings, result).contains("gamma"));
+}
+
+TEST(Config, ComesBackAndDoesNotOverrideWhatIsSet) {
+  TuneResult result;
+  result.best = {.lambda = 0.1, .beta = 0.2, .gamma = 3, .mu = 4, .score = 50};
+  result.trials = {result.best};
+  const nlohmann::json config = WriteConfig(Options("sah").settings, result);
+  HashSettings settings = Options("sah").settings;
+  settings.gamma = 7;
+  settings = ReadConfig(config, settings);
+  EXPECT_EQ(settings.lambda, 0.1);
+  EXPECT_EQ(settings.beta, 0.2);
+  EXPECT_EQ(settings.gamma, 7);
+  EXPECT_EQ(settings.mu, 4);
+  EXPECT_THAT(RefusalOf([&] { ReadConfig(config, Options("rba").settings); }),
+              testing::HasSubstr("for \"sah\", not for rba"));
+  EXPECT_THAT(RefusalOf([&] {
+                ReadConfig({{"lambdda", 1}}, settings);
+              }),
+              testing::HasSubstr("\"lambdda\""));
+  EXPECT_THAT(RefusalOf([&] {
+                ReadConfig({{"mu", "large"}}, settings);
+              }),
+              testing::HasSubstr("\"mu\""));
+}
+
+}  // namespace
+}  // namespace bitpool
