@@ -4,7 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "session.h"
+#include "subcommands.h"
 
 namespace bitpool::app {
 

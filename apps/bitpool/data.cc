@@ -4,7 +4,7 @@
 
 #include "bitpool/dataset/public_sets.h"
 #include "cnn_choice.h"
-#include "session.h"
+#include "subcommands.h"
 #include "table.h"
 
 namespace bitpool::app {

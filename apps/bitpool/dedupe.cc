@@ -5,7 +5,7 @@
 
 #include "bitpool/library/library_duplicates.h"
 #include "bitpool/library/library_pages.h"
-#include "session.h"
+#include "subcommands.h"
 
 namespace bitpool::app {
 namespace {

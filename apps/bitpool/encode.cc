@@ -9,7 +9,7 @@
 #include "bitpool/index/code_files.h"
 #include "bitpool/io/sample_formats.h"
 #include "bitpool/training/model_file.h"
-#include "session.h"
+#include "subcommands.h"
 
 namespace bitpool::app {
 namespace {

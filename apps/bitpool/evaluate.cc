@@ -12,7 +12,7 @@
 #include "bitpool/index/code_files.h"
 #include "bitpool/io/sample_formats.h"
 #include "bitpool/samples/ground_truth.h"
-#include "session.h"
+#include "subcommands.h"
 #include "table.h"
 
 namespace bitpool::app {

@@ -6,7 +6,7 @@
 #include "bitpool/pictures/picture_coder.h"
 #include "cnn_choice.h"
 #include "experiment.h"
-#include "session.h"
+#include "subcommands.h"
 
 namespace bitpool::app {
 namespace {

@@ -4,7 +4,7 @@
 
 #include "bitpool/library/library_index.h"
 #include "bitpool/library/library_pages.h"
-#include "session.h"
+#include "subcommands.h"
 
 namespace bitpool::app {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "session.h"
+#include "subcommands.h"
 #include "table.h"
 
 namespace bitpool::app {

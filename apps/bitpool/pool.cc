@@ -7,7 +7,7 @@
 #include "bitpool/io/sample_formats.h"
 #include "bitpool/pool/coupling.h"
 #include "bitpool/pool/simple_pooling.h"
-#include "session.h"
+#include "subcommands.h"
 
 namespace bitpool::app {
 namespace {

@@ -7,7 +7,7 @@
 #include "bitpool/library/library_update.h"
 #include "bitpool/pictures/picture_coder.h"
 #include "bitpool/pictures/picture_files.h"
-#include "session.h"
+#include "subcommands.h"
 #include "table.h"
 
 namespace bitpool::app {

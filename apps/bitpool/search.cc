@@ -7,7 +7,7 @@
 #include "bitpool/index/code_index.h"
 #include "bitpool/index/index_file.h"
 #include "bitpool/io/sample_formats.h"
-#include "session.h"
+#include "subcommands.h"
 #include "table.h"
 
 namespace bitpool::app {

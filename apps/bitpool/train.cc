@@ -12,7 +12,7 @@
 #include "bitpool/training/hash_methods.h"
 #include "bitpool/training/model_file.h"
 #include "config.h"
-#include "session.h"
+#include "subcommands.h"
 #include "table.h"
 
 namespace bitpool::app {

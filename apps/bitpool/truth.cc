@@ -3,7 +3,7 @@
 #include "bitpool/dataset/vector_file.h"
 #include "bitpool/io/sample_formats.h"
 #include "bitpool/metrics/neighbours.h"
-#include "session.h"
+#include "subcommands.h"
 
 namespace bitpool::app {
 namespace {

@@ -3,7 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "bitpool/dataset/inspect.h"
-#include "session.h"
+#include "subcommands.h"
 
 namespace bitpool::app {
 namespace {

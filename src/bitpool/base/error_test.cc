@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <set>
 
-#include "bitpool/base/version.h"
+#include "bitpool/version.h"
 
 namespace bitpool {
 namespace {

@@ -8,16 +8,9 @@
 #include <string>
 #include <string_view>
 
-namespace bitpool {
+#include "bitpool/run.h"
 
-// How far one task has come.
-struct ProgressUpdate {
-  std::string_view task;  // what is being done, such as "extracting"
-  std::string_view unit;  // what is counted, such as "images"
-  uint64_t done = 0;
-  uint64_t total = 0;  // 0: not known
-  bool ended = false;  // the last update of the task, complete or not
-};
+namespace bitpool {
 
 // Receives progress. Report is called from any thread.
 class ProgressSink {

@@ -1,6 +1,5 @@
 #include "bitpool/base/task_pool.h"
 
-#include <cblas.h>
 #include <oneapi/tbb/global_control.h>
 #include <oneapi/tbb/info.h>
 #include <oneapi/tbb/parallel_for.h>
@@ -8,12 +7,14 @@
 
 #include <optional>
 
+#include "bitpool/base/blas.h"
+
 namespace bitpool {
 namespace {
 
-// OpenBLAS is told before anything can use it, with or without a pool.
-[[maybe_unused]] const bool kOneBlasThread = [] {
-  openblas_set_num_threads(1);
+// Before anything can use it, with or without a pool.
+[[maybe_unused]] const bool kBlasIsReady = [] {
+  PrepareBlas();
   return true;
 }();
 

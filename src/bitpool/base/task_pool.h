@@ -17,9 +17,8 @@ namespace bitpool {
 // that depends only on the chunks is the same at any number of threads. Loops may be nested and one
 // pool may be used from many threads.
 //
-// A program that is linked with this has OpenBLAS use one thread, for the whole process: all
-// parallelism is the pool's, which avoids threads that fight for cores and sums whose order depends
-// on the machine.
+// The library's own copy of OpenBLAS uses one thread (blas.h): all parallelism is the pool's, which
+// avoids threads that fight for cores and sums whose order depends on the machine.
 class TaskPool {
  public:
   // 0: as many threads as the process may use.

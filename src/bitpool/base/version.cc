@@ -1,4 +1,4 @@
-#include "bitpool/base/version.h"
+#include "bitpool/version.h"
 
 namespace bitpool {
 

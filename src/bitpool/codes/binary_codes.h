@@ -4,6 +4,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "bitpool/base/matrix.h"
@@ -46,6 +47,9 @@ class BinaryCodes {
   }
 
   std::string ToHex(Index i) const;
+
+  // Gives the packed rows away.
+  std::vector<uint8_t> TakeRows() && { return std::move(rows_); }
 
  private:
   int bits_;

@@ -1,9 +1,9 @@
 #include "bitpool/experiments/machine.h"
 
-#include <cblas.h>
-
 #include <fstream>
 #include <string>
+
+#include "bitpool/base/blas.h"
 
 namespace bitpool {
 namespace {
@@ -22,7 +22,7 @@ std::string CpuName() {
 }  // namespace
 
 MachineFacts FactsOfThisMachine(const RunContext& context) {
-  return {.cpu = CpuName(), .threads = context.threads(), .blas = openblas_get_config()};
+  return {.cpu = CpuName(), .threads = context.threads(), .blas = DescribeBlas()};
 }
 
 }  // namespace bitpool

@@ -113,6 +113,15 @@ void CodeIndex::Replace(int64_t id, std::span<const uint8_t> code) {
   Publish(std::move(next));
 }
 
+int64_t CodeIndex::max_id() const {
+  int64_t largest = -1;
+  for (const Part& part : Now()->parts) {
+    if (part.segment->size() == 0) continue;
+    largest = std::max(largest, part.segment->id(part.segment->size() - 1));
+  }
+  return largest;
+}
+
 bool CodeIndex::Contains(int64_t id) const {
   const std::shared_ptr<const Moment> moment = Now();
   return std::any_of(moment->parts.begin(), moment->parts.end(), [&](const Part& part) {

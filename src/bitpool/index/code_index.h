@@ -102,6 +102,9 @@ class CodeIndex {
 
   bool Contains(int64_t id) const;
 
+  // The largest id of its codes and of those removed since they were merged; −1 without any.
+  int64_t max_id() const;
+
   // The k nearest of each query among the ids the filter allows (all, without one): always k of
   // them when there are so many. One query is split over the threads, many are shared among them;
   // the result is the same.

@@ -7,7 +7,7 @@
 #include <iterator>
 #include <span>
 
-#include "bitpool/base/version.h"
+#include "bitpool/version.h"
 #include "bitpool/report/data_uri.h"
 #include "bitpool/report/page_style.h"
 #include "bitpool/report/report_text.h"

@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "bitpool/base/error.h"
-#include "bitpool/base/version.h"
+#include "bitpool/version.h"
 #include "bitpool/report/report_text.h"
 
 namespace bitpool {

@@ -7,7 +7,7 @@
 #include <limits>
 
 #include "bitpool/base/error.h"
-#include "bitpool/base/version.h"
+#include "bitpool/version.h"
 
 namespace bitpool {
 namespace {

@@ -6,7 +6,7 @@
 #include <iterator>
 
 #include "bitpool/base/error.h"
-#include "bitpool/base/version.h"
+#include "bitpool/version.h"
 #include "bitpool/report/page_style.h"
 #include "bitpool/report/report_text.h"
 

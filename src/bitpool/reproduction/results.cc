@@ -1,4 +1,4 @@
-#include "bitpool/base/version.h"
+#include "bitpool/version.h"
 #include "bitpool/experiments/paper_figures.h"
 #include "bitpool/reproduction/reproduction.h"
 

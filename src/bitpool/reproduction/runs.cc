@@ -3,7 +3,7 @@
 #include <span>
 #include <utility>
 
-#include "bitpool/base/version.h"
+#include "bitpool/version.h"
 #include "bitpool/io/checksum.h"
 #include "bitpool/pictures/picture_files.h"
 #include "bitpool/reproduction/plan.h"

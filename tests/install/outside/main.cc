@@ -3,7 +3,7 @@
 #include <filesystem>
 
 #include "bitpool/base/random.h"
-#include "bitpool/base/version.h"
+#include "bitpool/version.h"
 #include "bitpool/dataset/vector_file.h"
 #include "bitpool/io/sample_formats.h"
 #include "bitpool/linalg/pca.h"

@@ -39,7 +39,6 @@ void RequireMemory(const BinaryAutoencoderOptions& options, const ColumnSource& 
   // The samples and about nine sets of codes; what the SVMs copy.
   double bytes = count * 4 * (dimension + 9 * static_cast<double>(options.bits));
   if (svm_count < count) bytes += svm_count * 4 * dimension;
-  if (options.svm_solver == SvmSolver::kLiblinear) bytes += svm_count * (16 * (dimension + 2) + 16);
   if (bytes <= static_cast<double>(options.max_bytes) &&
       svm_count <= std::numeric_limits<int>::max()) {
     return;
@@ -149,8 +148,7 @@ class Trainer {
     }
     const MatrixF& samples = svm_columns_.empty() ? samples_.values : svm_samples_;
     const BitSvmOptions options{.cost = options_.svm_cost, .tolerance = options_.svm_tolerance};
-    svms_ = options_.svm_solver == SvmSolver::kBatched ? MakeBatchedSvms(options, samples, context_)
-                                                       : MakeLiblinearSvms(options, samples);
+    svms_ = MakeBatchedSvms(options, samples, context_);
   }
 
   // Ascending, as memory is read best.

@@ -121,37 +121,14 @@ TEST(BinaryAutoencoder, EndsWhenTheCodesAreThoseOfTheEncoder) {
             1.001 * summary.iterations.back().reconstruction);
 }
 
-TEST(BinaryAutoencoder, SolversOfTheEncoderAgree) {
-  const MatrixF data = MakeData(12, 800, 5);
-  const auto train = [&](SvmSolver solver) {
-    return Train({.bits = 12,
-                  .penalties = {0.001, 0.01, 0.1},
-                  .svm_solver = solver,
-                  .svm_tolerance = 1e-5,
-                  .validation_queries = 0},
-                 data);
-  };
-  const auto batched = train(SvmSolver::kBatched);
-  const auto liblinear = train(SvmSolver::kLiblinear);
-  EXPECT_NEAR(
-      batched.summary.iterations.back().objective / liblinear.summary.iterations.back().objective,
-      1, 0.01);
-  const MatrixF one = SignsOf(batched.model.encoder->Encode(data), 0, 800);
-  const MatrixF two = SignsOf(liblinear.model.encoder->Encode(data), 0, 800);
-  EXPECT_LT((one.array() != two.array()).count(), one.size() / 100);
-}
-
 TEST(BinaryAutoencoder, AtAnyNumberOfThreads) {
   const MatrixF data = MakeData(16, 2500, 6);
-  for (const SvmSolver solver : {SvmSolver::kBatched, SvmSolver::kLiblinear}) {
-    const BinaryAutoencoderOptions options{
-        .bits = 12, .penalties = {0, 0.001, 0.01}, .svm_solver = solver};
-    const HashModel one = Train(options, data, 1).model;
-    const HashModel four = Train(options, data, 4).model;
-    EXPECT_TRUE(SameBits(EncoderMap(one).weights, EncoderMap(four).weights));
-    EXPECT_TRUE(SameBits(EncoderMap(one).bias, EncoderMap(four).bias));
-    EXPECT_TRUE(SameBits(one.decoder.weights, four.decoder.weights));
-  }
+  const BinaryAutoencoderOptions options{.bits = 12, .penalties = {0, 0.001, 0.01}};
+  const HashModel one = Train(options, data, 1).model;
+  const HashModel four = Train(options, data, 4).model;
+  EXPECT_TRUE(SameBits(EncoderMap(one).weights, EncoderMap(four).weights));
+  EXPECT_TRUE(SameBits(EncoderMap(one).bias, EncoderMap(four).bias));
+  EXPECT_TRUE(SameBits(one.decoder.weights, four.decoder.weights));
 }
 
 TEST(BinaryAutoencoder, TheScaleOfTheDataMakesNoDifference) {

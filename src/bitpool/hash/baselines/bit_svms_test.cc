@@ -9,6 +9,7 @@
 #include <string>
 
 #include "bitpool/base/random.h"
+#include "bitpool/hash/baselines/liblinear_testing.h"
 #include "bitpool/linalg/testing.h"
 
 namespace bitpool {

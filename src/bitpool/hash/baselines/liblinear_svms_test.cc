@@ -1,8 +1,10 @@
+// The solver that the tests of bit_svms.h compare ours with.
 #include <linear.h>
 
 #include <new>
+#include <vector>
 
-#include "bitpool/hash/baselines/bit_svms.h"
+#include "bitpool/hash/baselines/liblinear_testing.h"
 
 namespace bitpool {
 namespace {

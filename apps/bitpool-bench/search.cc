@@ -81,7 +81,7 @@ void AddHammingBench(CLI::App* parent, Session& session) {
   hamming->add_flag("--clustered", options->clustered,
                     "Codes around 20,000 centres instead of uniform ones");
   hamming->footer(
-      "Example:\n  bitpool bench hamming --bits 64 --codes 10000000 -k 10 --threads 1 --json");
+      "Example:\n  bitpool-bench hamming --bits 64 --codes 10000000 -k 10 --threads 1 --json");
   hamming->callback([options, &session] {
     session.action = [options, &session] {
       return Show(session, bench::RunHammingBench(*options, session.MakeContext()),
@@ -102,7 +102,7 @@ void AddAsymmetricBench(CLI::App* parent, Session& session) {
   command->add_option("--candidates", options->candidates, "Two stages: scored codes per result")
       ->capture_default_str();
   command->footer(
-      "Example:\n  bitpool bench asymmetric --bits 64 --codes 10000000 -k 10 --threads 1 --json");
+      "Example:\n  bitpool-bench asymmetric --bits 64 --codes 10000000 -k 10 --threads 1 --json");
   command->callback([options, &session] {
     session.action = [options, &session] {
       return Show(session, bench::RunAsymmetricBench(*options, session.MakeContext()),

@@ -85,25 +85,4 @@ auto NamingTheFile(const std::string& file, const Job& job) {
 int ReportFailures(const FeatureSet& features, const std::vector<FailedImage>& failed,
                    const std::string& instead);
 
-// One function per subcommand, each in its own file.
-void AddBench(CLI::App& app, Session& session);
-void AddConvert(CLI::App& app, Session& session);
-void AddData(CLI::App& app, Session& session);
-void AddDedupe(CLI::App& app, Session& session);
-void AddEncode(CLI::App& app, Session& session);
-void AddEval(CLI::App& app, Session& session);
-void AddExperiment(CLI::App& app, Session& session);
-void AddExtract(CLI::App& app, Session& session);
-void AddIndex(CLI::App& app, Session& session);
-void AddIndexCodes(CLI::App& app, Session& session);
-void AddInspect(CLI::App& app, Session& session);
-void AddPool(CLI::App& app, Session& session);
-void AddQuery(CLI::App& app, Session& session);
-void AddReproduce(CLI::App& app, Session& session);
-void AddSearch(CLI::App& app, Session& session);
-void AddTrain(CLI::App& app, Session& session);
-void AddTruth(CLI::App& app, Session& session);
-void AddTune(CLI::App& app, Session& session);
-void AddVerify(CLI::App& app, Session& session);
-
 }  // namespace bitpool::app

@@ -70,7 +70,7 @@ void AddTrainingBench(CLI::App* parent, Session& session) {
       ->capture_default_str();
   command->add_option("--rounds", options->rounds, "The best of so many runs counts")
       ->capture_default_str();
-  command->footer("Example:\n  bitpool bench training --json");
+  command->footer("Example:\n  bitpool-bench training --json");
   command->callback([options, &session] {
     session.action = [options, &session] {
       return Show(session, bench::RunTrainingBench(*options, session.MakeContext()),
@@ -101,7 +101,7 @@ void AddPoolingBench(CLI::App* parent, Session& session) {
   command->add_option("--images", options->images, "Images to pool in turn")->capture_default_str();
   command->add_option("--rounds", options->rounds, "The best of so many runs counts")
       ->capture_default_str();
-  command->footer("Example:\n  bitpool bench pooling --features holidays.bpf --json");
+  command->footer("Example:\n  bitpool-bench pooling --features holidays.bpf --json");
   command->callback([options, &session] {
     session.action = [options, &session] {
       const auto run = [&] { return bench::RunPoolingBench(*options, session.MakeContext()); };

@@ -1,26 +1,7 @@
-# Every outside library, found once. Shared with the installed package, so that a user's project finds what we found.
-find_package(PkgConfig REQUIRED)
-find_package(Threads REQUIRED)
-find_package(Eigen3 3.4 REQUIRED NO_MODULE)
-find_package(TBB REQUIRED)
-find_package(fmt REQUIRED)
-find_package(nlohmann_json 3.11 REQUIRED)
-find_package(PNG REQUIRED)
+# What the component pictures needs beside that.
 find_package(SQLite3 3.37 REQUIRED)
-pkg_check_modules(openblas REQUIRED IMPORTED_TARGET openblas)
-pkg_check_modules(highway REQUIRED IMPORTED_TARGET libhwy)
-pkg_check_modules(xxhash REQUIRED IMPORTED_TARGET libxxhash)
 pkg_check_modules(vips REQUIRED IMPORTED_TARGET vips>=8.13)
-# liblinear brings neither a CMake package nor a pkg-config file.
-if(NOT TARGET liblinear::liblinear)
-  find_path(LIBLINEAR_INCLUDE_DIR linear.h PATH_SUFFIXES liblinear REQUIRED)
-  find_library(LIBLINEAR_LIBRARY linear REQUIRED)
-  mark_as_advanced(LIBLINEAR_INCLUDE_DIR LIBLINEAR_LIBRARY)
-  add_library(liblinear::liblinear UNKNOWN IMPORTED)
-  set_target_properties(liblinear::liblinear PROPERTIES IMPORTED_LOCATION "${LIBLINEAR_LIBRARY}"
-                        INTERFACE_INCLUDE_DIRECTORIES "${LIBLINEAR_INCLUDE_DIR}")
-endif()
-# Nor does VLFeat.
+# VLFeat brings neither a CMake package nor a pkg-config file.
 if(NOT TARGET vlfeat::vlfeat)
   find_path(VLFEAT_INCLUDE_DIR vl/generic.h REQUIRED)
   find_library(VLFEAT_LIBRARY vl REQUIRED)

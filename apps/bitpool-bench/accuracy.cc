@@ -59,7 +59,7 @@ void AddQuantisationBench(CLI::App* parent, Session& session) {
   const auto config = std::make_shared<std::string>();
   command->add_option("--config", *config, "Constants of SAH that tune has written");
   command->footer(
-      "Example:\n  bitpool bench quantisation --features train.bpf --database holidays.bpf");
+      "Example:\n  bitpool-bench quantisation --features train.bpf --database holidays.bpf");
   command->callback([options, config, &session] {
     session.action = [options, config, &session] {
       options->sah.method = "sah";
@@ -77,7 +77,7 @@ void AddDuplicatesBench(CLI::App* parent, Session& session) {
   command->add_option("--pictures", options->pictures, "Folder of pictures")->required();
   command->add_option("--limit", options->limit, "Only the first so many")->capture_default_str();
   command->add_option("--bits", options->bits, "Length of the codes")->capture_default_str();
-  command->footer("Example:\n  bitpool bench duplicates --pictures photos --limit 500 --json");
+  command->footer("Example:\n  bitpool-bench duplicates --pictures photos --limit 500 --json");
   command->callback([options, &session] {
     session.action = [options, &session] {
       return Show(session, bench::RunDuplicatesBench(*options, session.MakeContext()),

@@ -1,0 +1,63 @@
+#include "program.h"
+
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <new>
+#include <string>
+
+#include "bitpool/version.h"
+#include "interrupt.h"
+
+namespace bitpool::app {
+namespace {
+
+int RunAction(const Session& session) {
+  try {
+    return session.action();
+  } catch (const Error& error) {
+    Session::Complain(error.what());
+    return ExitStatusOf(error.code());
+  } catch (const std::bad_alloc&) {
+    Session::Complain("out of memory");
+    return kExitResources;
+  } catch (const std::exception& error) {
+    Session::Complain(std::string("internal error: ") + error.what());
+    return kExitInternal;
+  }
+}
+
+int Main(const Program& program, int argc, char** argv) {
+  CLI::App app(program.description, program.name);
+  app.set_version_flag("--version", std::string(program.name) + " " + Version());
+  app.footer(program.footer);
+  app.require_subcommand(1);
+  app.fallthrough();
+  Session session(app);
+  program.add(app, session);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    const int status = app.exit(error);
+    return status == 0 ? kExitFine : kExitUsage;
+  }
+  session.set_stop(CatchInterrupts());
+  const int status = RunAction(session);
+  std::fflush(stdout);
+  std::fflush(stderr);
+  // Without destructors of statics: the thread that waits for signals is still there.
+  std::_Exit(status);
+}
+
+}  // namespace
+
+int RunProgram(const Program& program, int argc, char** argv) {
+  try {
+    return Main(program, argc, argv);
+  } catch (...) {
+    std::fputs("bitpool: internal error\n", stderr);
+    return kExitInternal;
+  }
+}
+
+}  // namespace bitpool::app

@@ -1,0 +1,3 @@
+#pragma once
+
+#include "bitpool/base/error.h"

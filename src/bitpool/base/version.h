@@ -1,8 +1,0 @@
-#pragma once
-
-namespace bitpool {
-
-// "major.minor.patch" of this library.
-const char* Version();
-
-}  // namespace bitpool

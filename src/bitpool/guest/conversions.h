@@ -1,0 +1,24 @@
+#pragma once
+
+#include "bitpool/base/run_context.h"
+#include "bitpool/codes.h"
+#include "bitpool/codes/binary_codes.h"
+#include "bitpool/linalg/column_source.h"
+#include "bitpool/run.h"
+#include "bitpool/vectors.h"
+
+// What guests hold, as the rooms know it, and back.
+namespace bitpool {
+
+// Contexts are kept where a guest asks for nothing special, so that a single search does not make
+// threads anew.
+RunContext ContextOf(const Run& run);
+
+// The columns of the guest's own memory.
+ColumnsView ColumnsOf(const Vectors& vectors);
+OwnedVectors VectorsOf(const MatrixF& columns);
+
+BinaryCodes BinaryCodesOf(const Codes& codes);
+Codes CodesOf(BinaryCodes codes);
+
+}  // namespace bitpool

@@ -1,0 +1,141 @@
+#include "bitpool/model.h"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <utility>
+
+#include "bitpool/base/error.h"
+#include "bitpool/dataset/feature_file.h"
+#include "bitpool/dataset/vector_file.h"
+#include "bitpool/guest/conversions.h"
+#include "bitpool/hash/feature_encoder.h"
+#include "bitpool/io/sample_formats.h"
+#include "bitpool/training/feature_training.h"
+#include "bitpool/training/hash_methods.h"
+#include "bitpool/training/model_file.h"
+#include "bitpool/training/tune.h"
+
+namespace bitpool {
+inline namespace v0 {
+
+struct Model::Impl {
+  StoredModel stored;
+  std::string report;
+
+  const HashModel& model() const { return stored.model; }
+};
+
+namespace {
+
+HashSettings SettingsOf(std::string_view method, const TrainOptions& options) {
+  HashSettings settings;
+  settings.method = method;
+  settings.bits = options.bits;
+  return ReadConfig(nlohmann::json(options.constants), settings);
+}
+
+Model ModelOf(Trained<HashModel> trained, const HashSettings& settings, const Run& run) {
+  nlohmann::json training = DescribeTraining(settings, trained.summary, run.seed);
+  return Model(std::make_shared<const Model::Impl>(
+      Model::Impl{.stored = {.model = std::move(trained.model), .training = std::move(training)},
+                  .report = trained.summary.BriefReport()}));
+}
+
+Labels LabelsOf(std::span<const std::int32_t> classes) {
+  return Labels::Single({classes.begin(), classes.end()});
+}
+
+Model TrainOnColumns(std::string_view method, const ColumnSource& source, const Labels* labels,
+                     const TrainOptions& options, const Run& run) {
+  const HashSettings settings = SettingsOf(method, options);
+  RequireLabels(method, labels, source.size());
+  const RunContext context = ContextOf(run);
+  return ModelOf(labels == nullptr ? TrainHash(settings, source, context)
+                                   : TrainHash(settings, source, *labels, context),
+                 settings, run);
+}
+
+Model TrainOnImages(std::string_view method, const std::filesystem::path& features,
+                    const Labels* labels, const std::filesystem::path& output,
+                    const TrainOptions& options, const Run& run) {
+  const HashSettings settings = SettingsOf(method, options);
+  const FeatureFile images = FeatureFile::Open(Env::Posix(), features);
+  Model model = ModelOf(
+      TrainOnFeatures(
+          Env::Posix(),
+          {.settings = settings, .output = output, .labels = labels, .resume = true}, images,
+          ContextOf(run)),
+      settings, run);
+  model.Save(output);
+  return model;
+}
+
+}  // namespace
+
+Model Model::Open(const std::filesystem::path& path) {
+  return Model(std::make_shared<const Impl>(
+      Impl{.stored = OpenModel(Env::Posix(), path), .report = {}}));
+}
+
+void Model::Save(const std::filesystem::path& path) const {
+  SaveModel(Env::Posix(), path, impl_->stored, IfExists::kReplace);
+}
+
+std::string_view Model::method() const { return impl_->model().method; }
+int Model::bits() const { return impl_->model().bits(); }
+std::size_t Model::dimension() const { return static_cast<std::size_t>(impl_->model().dimension()); }
+const std::string& Model::report() const { return impl_->report; }
+
+Codes Model::Encode(const Vectors& vectors, const Run& run) const {
+  return CodesOf(
+      EncodeAll(*impl_->model().encoder, MatrixColumns(ColumnsOf(vectors)), ContextOf(run)));
+}
+
+OwnedVectors Model::Project(const Vectors& vectors, const Run& /*run*/) const {
+  return VectorsOf(impl_->model().encoder->Project(ColumnsOf(vectors)));
+}
+
+OwnedVectors Model::Reconstruct(const Codes& codes) const {
+  return VectorsOf(impl_->model().Reconstruct(BinaryCodesOf(codes)));
+}
+
+Codes Model::EncodeFeatures(const std::filesystem::path& features, const Run& run) const {
+  return CodesOf(EncodeImages(impl_->model(), FeatureFile::Open(Env::Posix(), features),
+                              ContextOf(run))
+                     .codes);
+}
+
+Model Train(std::string_view method, const Vectors& vectors, const TrainOptions& options,
+            const Run& run) {
+  return TrainOnColumns(method, MatrixColumns(ColumnsOf(vectors)), nullptr, options, run);
+}
+
+Model Train(std::string_view method, const std::filesystem::path& vectors,
+            const TrainOptions& options, const Run& run) {
+  return TrainOnColumns(method, VectorFile(OpenSamples(Env::Posix(), vectors)), nullptr, options,
+                        run);
+}
+
+Model Train(std::string_view method, const Vectors& vectors, std::span<const std::int32_t> classes,
+            const TrainOptions& options, const Run& run) {
+  const Labels labels = LabelsOf(classes);
+  return TrainOnColumns(method, MatrixColumns(ColumnsOf(vectors)), &labels, options, run);
+}
+
+Model TrainOnFeatures(std::string_view method, const std::filesystem::path& features,
+                      const std::filesystem::path& output, const TrainOptions& options,
+                      const Run& run) {
+  return TrainOnImages(method, features, nullptr, output, options, run);
+}
+
+Model TrainOnFeatures(std::string_view method, const std::filesystem::path& features,
+                      std::span<const std::int32_t> classes, const std::filesystem::path& output,
+                      const TrainOptions& options, const Run& run) {
+  const Labels labels = LabelsOf(classes);
+  return TrainOnImages(method, features, &labels, output, options, run);
+}
+
+}  // namespace v0
+}  // namespace bitpool
