@@ -23,19 +23,13 @@ struct QueryOptions {
 PictureCoder OpenMatchingCoder(const Library& library) {
   PictureCoder coder = OpenCoder(Env::Posix(), library.folder().coder());
   if (coder.digest() == library.facts().coder) return coder;
-  throw Error(ErrorCode::kCorrupt,
-              fmt::format("{}: the codes were made with another coder; `bitpool index` makes them "
-                          "again",
-                          library.folder().path().string()));
+  throw Error(ErrorCode::kCorrupt, library.folder().path().string(),
+              "the codes were made with another coder; `bitpool index` makes them again");
 }
 
 PictureCode EncodeNamed(const PictureCoder& coder, const std::string& name,
                         std::span<const std::byte> bytes) {
-  try {
-    return coder.Encode(bytes);
-  } catch (const Error& error) {
-    throw Error(error.code(), name + ": " + error.what());
-  }
+  return InContext(name, [&] { return coder.Encode(bytes); });
 }
 
 nlohmann::json ToJson(const std::vector<QueryMatch>& matches) {

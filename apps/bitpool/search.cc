@@ -115,14 +115,13 @@ MatrixF LoadWeights(const std::string& path, int bits) {
   const bool real =
       file.dtype() == DType::kF2 || file.dtype() == DType::kF4 || file.dtype() == DType::kF8;
   if (!real || file.sample_shape().size() != 1) {
-    throw Error(
-        ErrorCode::kInvalidArgument,
-        fmt::format("{}: expected real weights, an array of floats with a row per query", path));
+    throw Error(ErrorCode::kInvalidArgument, path,
+                "expected real weights, an array of floats with a row per query");
   }
   if (file.dimension() != static_cast<uint64_t>(bits)) {
-    throw Error(ErrorCode::kInvalidArgument,
-                fmt::format("{}: rows of {} weights, but the codes have {} bits", path,
-                            file.dimension(), bits));
+    throw Error(
+        ErrorCode::kInvalidArgument, path,
+        fmt::format("rows of {} weights, but the codes have {} bits", file.dimension(), bits));
   }
   MatrixF weights(bits, static_cast<Index>(file.count()));
   file.Read<float>(0, file.count(), std::span(weights.data(), static_cast<size_t>(weights.size())));

@@ -76,7 +76,7 @@ auto NamingTheFile(const std::string& file, const Job& job) {
     return job();
   } catch (const Error& error) {
     if (error.code() != ErrorCode::kInvalidArgument) throw;
-    throw Error(error.code(), file + ": " + error.what());
+    throw error.In(file);
   }
 }
 

@@ -1,8 +1,10 @@
 #pragma once
 
+#include <memory>
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace bitpool {
 
@@ -21,15 +23,52 @@ enum class ErrorCode {
 // The code in words, for example "not found".
 std::string_view ErrorCodeName(ErrorCode code);
 
-// The only exception type the library throws on purpose. The message is one line that names the
-// file, the field and what was expected, and can be shown to a user as it is.
+// The only exception type the library throws on purpose. It knows what it is about (a file, and
+// within it a section or a picture) apart from the reason. what() has both in one line that can be
+// shown to a user as it is, for example `photos.bpi: section "ids": 3 ids for 4 codes`.
 class Error : public std::runtime_error {
  public:
-  Error(ErrorCode code, const std::string& message) : std::runtime_error(message), code_(code) {}
+  Error(ErrorCode code, const std::string& reason) : Error(code, Parts{{}, reason}) {}
+  Error(ErrorCode code, const std::string& context, const std::string& reason)
+      : Error(code, Parts{{context}, reason}) {}
+
   ErrorCode code() const { return code_; }
+  // What it is about, the outermost first; empty where only the caller can know.
+  const std::vector<std::string>& context() const { return parts_->context; }
+  const std::string& reason() const { return parts_->reason; }
+  // The line of what() for a reader who knows the outermost context already, because a list or a
+  // heading names it: without that context, if it is the outermost.
+  std::string MessageWithin(std::string_view outermost) const;
+
+  // The same error as seen from further out. A context that is the outermost already is not
+  // repeated, so that a function may name its file without asking whether an inner one did.
+  Error In(const std::string& outer) const;
+  // The same error with a detail in parentheses after its reason.
+  Error With(const std::string& detail) const;
+  // The same error in the terms of another caller: an argument that was refused is a damaged file
+  // where the argument came from a file.
+  Error As(ErrorCode code) const { return {code, *parts_}; }
 
  private:
+  struct Parts {
+    std::vector<std::string> context;
+    std::string reason;
+  };
+  Error(ErrorCode code, Parts parts);
+  static std::string Line(const Parts& parts, size_t first_context);
+
   ErrorCode code_;
+  std::shared_ptr<const Parts> parts_;  // shared, because copies of an exception must not throw
 };
+
+// Runs `job`; what it throws is about `context`.
+template <class Job>
+decltype(auto) InContext(const std::string& context, const Job& job) {
+  try {
+    return job();
+  } catch (const Error& error) {
+    throw error.In(context);
+  }
+}
 
 }  // namespace bitpool

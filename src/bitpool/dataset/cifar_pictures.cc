@@ -15,7 +15,7 @@ constexpr size_t kPixels = 32 * 32;
 // The pixels of all rows, red green blue.
 std::vector<std::byte> DecodeRows(const FileView& png, size_t rows) {
   const auto fail = [&](std::string_view problem) {
-    throw Error(ErrorCode::kCorrupt, fmt::format("{}: {}", png.name(), problem));
+    throw Error(ErrorCode::kCorrupt, png.name(), std::string(problem));
   };
   png_image image = {};
   image.version = PNG_IMAGE_VERSION;

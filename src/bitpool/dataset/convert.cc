@@ -54,8 +54,8 @@ ConvertReport VectorsToVectors(const Job& job) {
 Precision OutputPrecision(const Job& job, DType stored) {
   const DType dtype = job.options.dtype.value_or(stored == DType::kF2 ? DType::kF2 : DType::kF4);
   if (dtype != DType::kF2 && dtype != DType::kF4) {
-    throw Error(ErrorCode::kInvalidArgument, fmt::format("{}: a feature set holds f2 or f4, not {}",
-                                                         job.out.string(), DTypeName(dtype)));
+    throw Error(ErrorCode::kInvalidArgument, job.out.string(),
+                fmt::format("a feature set holds f2 or f4, not {}", DTypeName(dtype)));
   }
   return dtype == DType::kF2 ? Precision::kHalf : Precision::kSingle;
 }
@@ -74,27 +74,24 @@ std::vector<uint64_t> ImageCounts(const Job& job, const SampleFile& in) {
   if (in.sample_shape().size() == 2)
     return std::vector<uint64_t>(in.count(), 1);  // a row is a whole image
   if (in.sample_shape().size() > 2 || !job.options.counts) {
-    throw Error(ErrorCode::kInvalidArgument,
-                fmt::format("{}: to make a feature set, expected an array of three dimensions "
-                            "(images, descriptors, "
-                            "components), or vectors with --counts, or a folder of files",
-                            job.in.string()));
+    throw Error(ErrorCode::kInvalidArgument, job.in.string(),
+                "to make a feature set, expected an array of three dimensions (images, "
+                "descriptors, components), or vectors with --counts, or a folder of files");
   }
   const SampleFile file = OpenSamples(job.env, *job.options.counts);
   std::vector<uint64_t> counts = file.ReadAll<uint64_t>();
   uint64_t left = in.count();
   for (const uint64_t count : counts) {
     if (count > left) {
-      throw Error(ErrorCode::kInvalidArgument,
-                  fmt::format("{}: counts more than the {} rows of {}",
-                              job.options.counts->string(), in.count(), in.name()));
+      throw Error(ErrorCode::kInvalidArgument, job.options.counts->string(),
+                  fmt::format("counts more than the {} rows of {}", in.count(), in.name()));
     }
     left -= count;
   }
   if (left != 0) {
-    throw Error(ErrorCode::kInvalidArgument,
-                fmt::format("{}: counts {} rows, but {} has {}", job.options.counts->string(),
-                            in.count() - left, in.name(), in.count()));
+    throw Error(
+        ErrorCode::kInvalidArgument, job.options.counts->string(),
+        fmt::format("counts {} rows, but {} has {}", in.count() - left, in.name(), in.count()));
   }
   return counts;
 }
@@ -149,8 +146,8 @@ ConvertReport FolderToFeatures(const Job& job) {
     progress.Advance();
   }
   if (!out) {
-    throw Error(ErrorCode::kNotFound,
-                fmt::format("{}: no readable file of vectors in this folder{}{}", job.in.string(),
+    throw Error(ErrorCode::kNotFound, job.in.string(),
+                fmt::format("no readable file of vectors in this folder{}{}",
                             report.failures.empty() ? "" : "; the first says: ",
                             report.failures.empty() ? "" : report.failures.front()));
   }
@@ -187,9 +184,9 @@ ConvertReport FeaturesToVectors(const Job& job) {
     block.resize(values.size() * DTypeSize(dtype));
     size_t bad = 0;
     if (!ConvertElements(DType::kF4, std::as_bytes(values), dtype, block, &bad)) {
-      throw Error(ErrorCode::kInvalidArgument,
-                  fmt::format("{}: image \"{}\": {} does not fit into {}", job.in.string(),
-                              in.name(image), values[bad], DTypeName(dtype)));
+      throw Error(ErrorCode::kInvalidArgument, job.in.string(),
+                  fmt::format("image \"{}\": {} does not fit into {}", in.name(image), values[bad],
+                              DTypeName(dtype)));
     }
     out->Append(block);
     report.written += static_cast<uint64_t>(descriptors.cols());
@@ -207,8 +204,7 @@ ConvertReport Convert(Env& env, const fs::path& in, const fs::path& out,
   const Job job{.env = env, .in = in, .out = out, .options = options, .context = context};
   if (IsFeatureFileName(out)) {
     if (IsFeatureFileName(in)) {
-      throw Error(ErrorCode::kInvalidArgument,
-                  fmt::format("{}: is a feature set already", in.string()));
+      throw Error(ErrorCode::kInvalidArgument, in.string(), "is a feature set already");
     }
     return env.IsFolder(in) ? FolderToFeatures(job) : VectorsToFeatures(job);
   }

@@ -25,14 +25,12 @@ void CheckEnds(const Container& container, const char* section, std::span<const 
   uint64_t previous = 0;
   for (const uint64_t end : ends) {
     if (end < previous) {
-      throw Error(ErrorCode::kCorrupt, fmt::format("{}: section \"{}\": {} follows {}",
-                                                   container.name(), section, end, previous));
+      throw container.Damaged(section, fmt::format("{} follows {}", end, previous));
     }
     previous = end;
   }
   if (previous != total) {
-    throw Error(ErrorCode::kCorrupt, fmt::format("{}: section \"{}\": ends at {}, expected {}",
-                                                 container.name(), section, previous, total));
+    throw container.Damaged(section, fmt::format("ends at {}, expected {}", previous, total));
   }
 }
 
@@ -46,8 +44,8 @@ FeatureFileWriter::FeatureFileWriter(Env& env, const std::filesystem::path& path
                                      Precision precision, IfExists if_exists)
     : writer_(env, path, kKind, if_exists), dimension_(dimension), precision_(precision) {
   if (dimension < 1 || dimension > static_cast<Index>(kMaxDimension)) {
-    throw Error(ErrorCode::kInvalidArgument, fmt::format("{}: dimension {}, expected 1 to {}",
-                                                         path.string(), dimension, kMaxDimension));
+    throw Error(ErrorCode::kInvalidArgument, path.string(),
+                fmt::format("dimension {}, expected 1 to {}", dimension, kMaxDimension));
   }
   writer_.Begin(kDescriptors, precision == Precision::kHalf ? DType::kF2 : DType::kF4);
 }
@@ -101,9 +99,8 @@ FeatureFile::FeatureFile(Container container) : container_(std::move(container))
   // The container has checked that both dimensions make the length of the section; 0 × anything is
   // left to check.
   if (descriptors_.dims[1] < 1 || descriptors_.dims[1] > kMaxDimension) {
-    throw Error(ErrorCode::kCorrupt,
-                fmt::format("{}: section \"{}\": dimension {}, expected 1 to {}", container_.name(),
-                            kDescriptors, descriptors_.dims[1], kMaxDimension));
+    throw container_.Damaged(kDescriptors, fmt::format("dimension {}, expected 1 to {}",
+                                                       descriptors_.dims[1], kMaxDimension));
   }
   dimension_ = static_cast<Index>(descriptors_.dims[1]);
   descriptor_ends_ = container_.ReadArray<uint64_t>(kDescriptorEnds, 1);
@@ -112,9 +109,8 @@ FeatureFile::FeatureFile(Container container) : container_(std::move(container))
   CheckEnds(container_, kDescriptorEnds, descriptor_ends_, descriptors_.dims[0]);
   CheckEnds(container_, kNameEnds, name_ends_, names_.size());
   if (name_ends_.size() != descriptor_ends_.size()) {
-    throw Error(ErrorCode::kCorrupt,
-                fmt::format("{}: section \"{}\": {} names for {} images", container_.name(),
-                            kNameEnds, name_ends_.size(), descriptor_ends_.size()));
+    throw container_.Damaged(kNameEnds, fmt::format("{} names for {} images", name_ends_.size(),
+                                                    descriptor_ends_.size()));
   }
 }
 
@@ -137,8 +133,7 @@ void FeatureFile::Read(Index image, MatrixF& descriptors) const {
     bytes = container_.Read(descriptors_, first * row_bytes,
                             static_cast<uint64_t>(descriptor_count(image)) * row_bytes);
   } catch (const Error& error) {
-    throw Error(error.code(),
-                fmt::format("{} (image {}, \"{}\")", error.what(), image, name(image)));
+    throw error.With(fmt::format("image {}, \"{}\"", image, name(image)));
   }
   descriptors.resize(dimension_, descriptor_count(image));
   const std::span<float> out(descriptors.data(), static_cast<size_t>(descriptors.size()));

@@ -22,8 +22,8 @@ std::vector<std::vector<int32_t>> FromIndicators(const SampleFile& file) {
     file.Read<int32_t>(item, 1, std::span(row));
     for (size_t c = 0; c < row.size(); ++c) {
       if (row[c] != 0 && row[c] != 1) {
-        throw Error(ErrorCode::kCorrupt, fmt::format("{}: row {}, column {}: {}, expected 0 or 1",
-                                                     file.name(), item, c, row[c]));
+        throw Error(ErrorCode::kCorrupt, file.name(),
+                    fmt::format("row {}, column {}: {}, expected 0 or 1", item, c, row[c]));
       }
       if (row[c] == 1) classes[item].push_back(static_cast<int32_t>(c));
     }
@@ -44,9 +44,9 @@ std::vector<int32_t> ParseLine(const std::string& file, size_t number, std::stri
     int32_t value = 0;
     const auto [next, error] = std::from_chars(position, end, value);
     if (error != std::errc() || value < 0) {
-      throw Error(ErrorCode::kCorrupt,
-                  fmt::format("{}: line {}: expected class numbers from 0, found \"{}\"", file,
-                              number, line));
+      throw Error(
+          ErrorCode::kCorrupt, file,
+          fmt::format("line {}: expected class numbers from 0, found \"{}\"", number, line));
     }
     classes.push_back(value);
     position = next;
@@ -75,18 +75,18 @@ Labels LoadLabels(Env& env, const std::filesystem::path& path) {
     const auto negative =
         std::find_if(classes.begin(), classes.end(), [](int32_t c) { return c < 0; });
     if (negative != classes.end()) {
-      throw Error(ErrorCode::kCorrupt,
-                  fmt::format("{}: item {} has class {}, expected a number from 0", path.string(),
+      throw Error(ErrorCode::kCorrupt, path.string(),
+                  fmt::format("item {} has class {}, expected a number from 0",
                               negative - classes.begin(), *negative));
     }
     return Labels::Single(classes);
   }
   if (file.sample_shape().size() == 1) return Labels::Multi(FromIndicators(file));
   throw Error(
-      ErrorCode::kInvalidArgument,
+      ErrorCode::kInvalidArgument, path.string(),
       fmt::format(
-          "{}: {} dimensions, expected one (a class per item) or two (0 and 1 per item and class)",
-          path.string(), file.sample_shape().size() + 1));
+          "{} dimensions, expected one (a class per item) or two (0 and 1 per item and class)",
+          file.sample_shape().size() + 1));
 }
 
 }  // namespace bitpool

@@ -1,7 +1,5 @@
 #include "bitpool/dataset/neighbour_file.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <utility>
 #include <vector>
@@ -20,11 +18,7 @@ ListedTruth LoadNeighbours(Env& env, const std::filesystem::path& path, Index da
     std::vector<Index> relevant;
     std::copy_if(row.begin(), row.end(), std::back_inserter(relevant),
                  [](int64_t item) { return item != -1; });
-    try {
-      truth.AddQuery(std::move(relevant));
-    } catch (const Error& error) {
-      throw Error(error.code(), fmt::format("{}: {}", path.string(), error.what()));
-    }
+    InContext(path.string(), [&] { truth.AddQuery(std::move(relevant)); });
   }
   return truth;
 }

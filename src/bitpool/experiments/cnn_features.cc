@@ -60,9 +60,9 @@ class CachedPart {
     for (Index first = 0; first < count; first += kPicturesPerFile) {
       auto file = std::make_shared<FeatureFile>(FeatureFile::Open(env_, FileAt(first)));
       if (file->size() != End(first) - first) {
-        throw Error(ErrorCode::kCorrupt,
-                    fmt::format("{}: features of {} pictures, expected {}; remove the file",
-                                FileAt(first).string(), file->size(), End(first) - first));
+        throw Error(ErrorCode::kCorrupt, FileAt(first).string(),
+                    fmt::format("features of {} pictures, expected {}; remove the file",
+                                file->size(), End(first) - first));
       }
       files.push_back(std::move(file));
     }

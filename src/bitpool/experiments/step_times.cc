@@ -1,7 +1,5 @@
 #include "bitpool/experiments/step_times.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <functional>
 #include <map>
@@ -61,8 +59,7 @@ DescribedPictures Describe(const PictureDescriber& describer, const std::filesys
     progress.Advance();
   }
   if (described.descriptors.size() < 2) {
-    throw Error(ErrorCode::kInvalidArgument,
-                fmt::format("{}: expected 2 or more pictures", folder.string()));
+    throw Error(ErrorCode::kInvalidArgument, folder.string(), "expected 2 or more pictures");
   }
   return described;
 }

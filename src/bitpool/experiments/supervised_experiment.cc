@@ -61,8 +61,7 @@ class PooledVectors {
         PoolImages({Coupling::None(images_.dimension()), {.mu = mu}}, normalise_, images_, context);
     if (!pooled.failed.empty()) {
       const FailedImage& failed = pooled.failed.front();
-      throw Error(ErrorCode::kInvalidArgument,
-                  fmt::format("{}: {}", images_.name(failed.image), failed.reason));
+      throw Error(ErrorCode::kInvalidArgument, images_.name(failed.image), failed.reason);
     }
     vectors = std::move(pooled.vectors);
     return vectors;

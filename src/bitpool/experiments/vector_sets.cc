@@ -126,9 +126,8 @@ VectorSet LoadSift1M(Env& env, const fs::path& folder) {
   const auto read = [&](const char* name) {
     const fs::path file = folder / name;
     if (!env.Exists(file)) {
-      throw Error(ErrorCode::kNotFound,
-                  fmt::format("{}: no such file; SIFT1M is at http://corpus-texmex.irisa.fr/",
-                              file.string()));
+      throw Error(ErrorCode::kNotFound, file.string(),
+                  "no such file; SIFT1M is at http://corpus-texmex.irisa.fr/");
     }
     return ReadVectors(OpenSamples(env, file));
   };

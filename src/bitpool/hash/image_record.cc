@@ -130,12 +130,10 @@ std::vector<std::byte> ReduceImage(const FeatureSet& features, Index image, bool
   MatrixF descriptors;
   features.Read(image, descriptors);
   if (descriptors.cols() == 0) return {};
-  try {
+  return InContext(features.name(image), [&] {
     if (normalise) NormaliseColumns(descriptors);
     return ImageRecord::Reduce(descriptors).Pack();
-  } catch (const Error& error) {
-    throw Error(error.code(), fmt::format("{}: {}", features.name(image), error.what()));
-  }
+  });
 }
 
 }  // namespace

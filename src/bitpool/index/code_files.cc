@@ -29,8 +29,7 @@ std::vector<std::string> ReadLines(const FileView& view) {
 BinaryCodes FromText(const FileView& view, std::optional<int> bits) {
   const std::vector<std::string> lines = ReadLines(view);
   if (lines.empty() && !bits) {
-    throw Error(ErrorCode::kInvalidArgument,
-                fmt::format("{}: no codes in it, and no length given", view.name()));
+    throw Error(ErrorCode::kInvalidArgument, view.name(), "no codes in it, and no length given");
   }
   return BinaryCodes::FromHex(
       bits.value_or(lines.empty() ? 0 : static_cast<int>(lines[0].size()) * 4), lines);
@@ -38,17 +37,16 @@ BinaryCodes FromText(const FileView& view, std::optional<int> bits) {
 
 BinaryCodes FromSamples(const SampleFile& file, std::optional<int> bits) {
   if (file.dtype() != DType::kU1 || file.sample_shape().size() != 1) {
-    throw Error(ErrorCode::kInvalidArgument,
-                fmt::format("{}: expected packed codes, an array of bytes (u1) with a row per code",
-                            file.name()));
+    throw Error(ErrorCode::kInvalidArgument, file.name(),
+                "expected packed codes, an array of bytes (u1) with a row per code");
   }
   const auto stored = static_cast<int>(file.dimension() * 8);
   const int length = bits.value_or(stored);
   RequireBits(length);
   if (BytesPerCode(length) != file.dimension()) {
-    throw Error(ErrorCode::kInvalidArgument,
-                fmt::format("{}: rows of {} bytes do not hold codes of {} bits", file.name(),
-                            file.dimension(), length));
+    throw Error(
+        ErrorCode::kInvalidArgument, file.name(),
+        fmt::format("rows of {} bytes do not hold codes of {} bits", file.dimension(), length));
   }
   return {length, file.ReadAll<uint8_t>()};
 }
@@ -56,15 +54,11 @@ BinaryCodes FromSamples(const SampleFile& file, std::optional<int> bits) {
 }  // namespace
 
 BinaryCodes LoadCodes(Env& env, const std::filesystem::path& path, std::optional<int> bits) {
-  try {
+  return InContext(path.string(), [&] {
     const std::string extension = path.extension().string();
     if (extension == ".hex" || extension == ".txt") return FromText(*env.Map(path), bits);
     return FromSamples(OpenSamples(env, path), bits);
-  } catch (const Error& error) {
-    const std::string_view message = error.what();
-    if (message.starts_with(path.string())) throw;
-    throw Error(error.code(), fmt::format("{}: {}", path.string(), message));
-  }
+  });
 }
 
 void SaveCodes(Env& env, const std::filesystem::path& path, const BinaryCodes& codes,

@@ -24,26 +24,19 @@ int64_t ReadNumber(const Container& container, const char* key, int64_t least, i
   const nlohmann::json& metadata = container.metadata();
   if (!metadata.contains(key) || !metadata[key].is_number_integer() || metadata[key] < least ||
       metadata[key] > most) {
-    throw Error(ErrorCode::kCorrupt,
-                fmt::format("{}: section \"metadata\": expected \"{}\" from {} to {}",
-                            container.name(), key, least, most));
+    throw container.Damaged("metadata",
+                            fmt::format("expected \"{}\" from {} to {}", key, least, most));
   }
   return metadata[key].get<int64_t>();
-}
-
-[[noreturn]] void FailSection(const Container& container, const char* section,
-                              std::string_view problem) {
-  throw Error(ErrorCode::kCorrupt,
-              fmt::format("{}: section \"{}\": {}", container.name(), section, problem));
 }
 
 std::span<const int64_t> ReadIds(const Container& container, size_t size) {
   const std::span<const int64_t> ids = container.ReadArray<int64_t>(kIds, 1);
   if (ids.size() != size)
-    FailSection(container, kIds, fmt::format("{} ids for {} codes", ids.size(), size));
+    throw container.Damaged(kIds, fmt::format("{} ids for {} codes", ids.size(), size));
   for (size_t i = 0; i < ids.size(); ++i) {
     if (ids[i] < 0 || (i > 0 && ids[i] <= ids[i - 1])) {
-      FailSection(container, kIds, fmt::format("id {} is not larger than the one before", i));
+      throw container.Damaged(kIds, fmt::format("id {} is not larger than the one before", i));
     }
   }
   return ids;
@@ -74,9 +67,9 @@ std::shared_ptr<const CodeSegment> OpenBlocks(const std::shared_ptr<const Contai
   const Section& blocks = container->Find(kBlocks, DType::kU1, 2);
   if (blocks.dims[1] != BlockBytes(BytesPerCode(bits)) ||
       (size + kBlockCodes - 1) / kBlockCodes != blocks.dims[0]) {
-    FailSection(*container, kBlocks,
-                fmt::format("{} blocks of {} bytes do not hold {} codes of {} bits", blocks.dims[0],
-                            blocks.dims[1], size, bits));
+    throw container->Damaged(kBlocks,
+                             fmt::format("{} blocks of {} bytes do not hold {} codes of {} bits",
+                                         blocks.dims[0], blocks.dims[1], size, bits));
   }
   return CodeSegment::ViewBlocks(bits, size, PeekArray<uint8_t>(*container, kBlocks, 2),
                                  ReadMappedIds(*container, size), container);
@@ -85,13 +78,13 @@ std::shared_ptr<const CodeSegment> OpenBlocks(const std::shared_ptr<const Contai
 std::shared_ptr<const CodeSegment> OpenTables(const std::shared_ptr<const Container>& container,
                                               int bits, size_t size, const RunContext& context) {
   if (container->Find(kRows, DType::kU1, 2).dims[1] != BytesPerCode(bits)) {
-    FailSection(*container, kRows, fmt::format("rows do not hold codes of {} bits", bits));
+    throw container->Damaged(kRows, fmt::format("rows do not hold codes of {} bits", bits));
   }
   SegmentTables::Parts parts;
   parts.rows = PeekArray<uint8_t>(*container, kRows, 2);
   if (HasSection(*container, kRepeated)) {
     const std::span<const uint32_t> numbers = PeekArray<uint32_t>(*container, kRepeated, 2);
-    if (numbers.size() % 2 != 0) FailSection(*container, kRepeated, "expected pairs of numbers");
+    if (numbers.size() % 2 != 0) throw container->Damaged(kRepeated, "expected pairs of numbers");
     parts.repeated = {reinterpret_cast<const RepeatedSlot*>(numbers.data()), numbers.size() / 2};
   }
   parts.tables = {.substrings = static_cast<int>(ReadNumber(*container, "substrings", 1, kMaxBits)),
@@ -103,8 +96,7 @@ std::shared_ptr<const CodeSegment> OpenTables(const std::shared_ptr<const Contai
     return CodeSegment::ViewTables(bits, size, SegmentTables::View(bits, size, parts, context), ids,
                                    container);
   } catch (const Error& error) {
-    throw Error(error.code(),
-                fmt::format("{}: section \"{}\": {}", container->name(), kOffsets, error.what()));
+    throw container->InSection(kOffsets, error);
   }
 }
 

@@ -29,12 +29,11 @@ std::filesystem::path NameBeside(const std::filesystem::path& path) {
 AtomicFile::AtomicFile(Env& env, std::filesystem::path path, IfExists if_exists)
     : env_(env), path_(std::move(path)), if_exists_(if_exists) {
   if (env_.IsFolder(path_)) {
-    throw Error(ErrorCode::kInvalidArgument,
-                fmt::format("{}: is a folder, expected a file", path_.string()));
+    throw Error(ErrorCode::kInvalidArgument, path_.string(), "is a folder, expected a file");
   }
   if (if_exists_ == IfExists::kFail && env_.Exists(path_)) {
-    throw Error(ErrorCode::kInvalidArgument,
-                fmt::format("{}: already exists (--force replaces it)", path_.string()));
+    throw Error(ErrorCode::kInvalidArgument, path_.string(),
+                "already exists (--force replaces it)");
   }
   file_ = env_.CreateTemporary(FolderOf(path_));
 }

@@ -12,17 +12,17 @@ CifarBatch ParseCifar(const std::shared_ptr<const FileView>& view) {
   constexpr int kClasses = 10;
   const std::span<const std::byte> bytes = view->bytes();
   if (bytes.empty() || bytes.size() % kStride != 0) {
-    throw Error(ErrorCode::kCorrupt,
-                fmt::format("{}: offset {}: the file ends inside picture {}, each has {} bytes",
-                            view->name(), bytes.size(), bytes.size() / kStride, kStride));
+    throw Error(ErrorCode::kCorrupt, view->name(),
+                fmt::format("offset {}: the file ends inside picture {}, each has {} bytes",
+                            bytes.size(), bytes.size() / kStride, kStride));
   }
   const uint64_t count = bytes.size() / kStride;
   for (uint64_t i = 0; i < count; ++i) {
     const int label = std::to_integer<int>(bytes[i * kStride]);
     if (label >= kClasses) {
-      throw Error(ErrorCode::kCorrupt,
-                  fmt::format("{}: offset {}: picture {} has label {}, expected 0 to {}",
-                              view->name(), i * kStride, i, label, kClasses - 1));
+      throw Error(ErrorCode::kCorrupt, view->name(),
+                  fmt::format("offset {}: picture {} has label {}, expected 0 to {}", i * kStride,
+                              i, label, kClasses - 1));
     }
   }
   view->NoteTouched(bytes.size());

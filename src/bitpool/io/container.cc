@@ -75,7 +75,7 @@ class Parser {
   explicit Parser(const FileView& view) : view_(view) {}
 
   [[noreturn]] void Fail(std::string_view place, std::string_view problem) const {
-    throw Error(ErrorCode::kCorrupt, fmt::format("{}: {}: {}", view_.name(), place, problem));
+    throw Error(ErrorCode::kCorrupt, std::string(place), std::string(problem)).In(view_.name());
   }
 
   Header ReadHeader() const {
@@ -90,10 +90,9 @@ class Parser {
     if (header.header_checksum != HeaderChecksum(header)) Fail("header", "checksum does not match");
     if (header.version > kContainerVersion) {
       throw Error(
-          ErrorCode::kUnsupported,
-          fmt::format(
-              "{}: made by a newer version of Bitpool (format {}, this program reads up to {})",
-              view_.name(), header.version, kContainerVersion));
+          ErrorCode::kUnsupported, view_.name(),
+          fmt::format("made by a newer version of Bitpool (format {}, this program reads up to {})",
+                      header.version, kContainerVersion));
     }
     if (header.version == 0) Fail("header", "format version 0");
     if (header.reserved != 0) Fail("header", "reserved bytes are not zero");
@@ -221,9 +220,9 @@ void CheckNewSection(const std::filesystem::path& path, const std::vector<Sectio
                                  [&](const Section& s) { return s.name == name; });
   if (name.empty() || name.size() > kMaxSectionName || name.find('\0') != std::string::npos ||
       taken) {
-    throw Error(ErrorCode::kInvalidArgument,
-                fmt::format("{}: section name \"{}\": expected a new name of 1 to {} bytes",
-                            path.string(), name, kMaxSectionName));
+    throw Error(ErrorCode::kInvalidArgument, path.string(),
+                fmt::format("section name \"{}\": expected a new name of 1 to {} bytes", name,
+                            kMaxSectionName));
   }
 }
 
@@ -375,26 +374,28 @@ const std::vector<Section>& Container::sections() const { return parsed_->sectio
 
 void Container::ExpectKind(std::string_view kind) const {
   if (parsed_->kind != kind) {
-    throw Error(ErrorCode::kInvalidArgument,
-                fmt::format("{}: expected a file of kind \"{}\", found \"{}\"", name(), kind,
-                            parsed_->kind));
+    throw Error(ErrorCode::kInvalidArgument, name(),
+                fmt::format("expected a file of kind \"{}\", found \"{}\"", kind, parsed_->kind));
   }
+}
+
+Error Container::InSection(std::string_view section, const Error& error) const {
+  return error.In(fmt::format("section \"{}\"", section)).In(name());
 }
 
 const Section& Container::Find(std::string_view section) const {
   for (const Section& candidate : parsed_->sections) {
     if (candidate.name == section) return candidate;
   }
-  throw Error(ErrorCode::kCorrupt, fmt::format("{}: section \"{}\" is missing", name(), section));
+  throw Error(ErrorCode::kCorrupt, name(), fmt::format("section \"{}\" is missing", section));
 }
 
 const Section& Container::Find(std::string_view section, DType dtype, size_t rank) const {
   const Section& found = Find(section);
   if (found.dtype != dtype || found.dims.size() != rank) {
-    throw Error(
-        ErrorCode::kCorrupt,
-        fmt::format("{}: section \"{}\": expected {} dimensions of {}, found {} of {}", name(),
-                    section, rank, DTypeName(dtype), found.dims.size(), DTypeName(found.dtype)));
+    throw Damaged(
+        section, fmt::format("expected {} dimensions of {}, found {} of {}", rank, DTypeName(dtype),
+                             found.dims.size(), DTypeName(found.dtype)));
   }
   return found;
 }
@@ -421,9 +422,8 @@ void Container::VerifyBlock(const Section& section, uint64_t block) const {
                   (section.first_block + block) * sizeof(uint64_t),
               sizeof(expected));
   if (Checksum(view_->bytes().subspan(section.offset + begin, length)) != expected) {
-    throw Error(ErrorCode::kCorrupt,
-                fmt::format("{}: section \"{}\": bytes {} to {} do not match their checksum",
-                            name(), section.name, begin, begin + length));
+    throw Damaged(section.name,
+                  fmt::format("bytes {} to {} do not match their checksum", begin, begin + length));
   }
   view_->NoteTouched(length);
   verified.store(true, std::memory_order_relaxed);

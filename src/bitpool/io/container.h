@@ -93,6 +93,13 @@ class Container {
   const Section& Find(std::string_view section, DType dtype, size_t rank) const;
   const Section& Find(std::string_view section) const;
 
+  // For the readers of a kind of file to throw: the error as one about this section of this file,
+  // and kCorrupt for a problem of their own.
+  Error InSection(std::string_view section, const Error& error) const;
+  Error Damaged(std::string_view section, const std::string& problem) const {
+    return InSection(section, {ErrorCode::kCorrupt, problem});
+  }
+
   // Bytes [offset, offset + length) of a section, verified. REQUIRES: within the section.
   std::span<const std::byte> Read(const Section& section, uint64_t offset, uint64_t length) const;
   std::span<const std::byte> Read(const Section& section) const {

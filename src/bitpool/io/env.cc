@@ -40,8 +40,8 @@ ErrorCode CodeOf(int error_number) {
 }
 
 [[noreturn]] void ThrowSystem(const fs::path& path, const char* action, int error_number) {
-  throw Error(CodeOf(error_number), fmt::format("{}: cannot {}: {}", path.string(), action,
-                                                std::generic_category().message(error_number)));
+  throw Error(CodeOf(error_number), path.string(),
+              fmt::format("cannot {}: {}", action, std::generic_category().message(error_number)));
 }
 
 class Descriptor {
@@ -122,8 +122,7 @@ class PosixEnv : public Env {
     struct stat status = {};
     if (fstat(file.number(), &status) != 0) ThrowSystem(path, "open", errno);
     if (!S_ISREG(status.st_mode)) {
-      throw Error(ErrorCode::kInvalidArgument,
-                  fmt::format("{}: expected a regular file", path.string()));
+      throw Error(ErrorCode::kInvalidArgument, path.string(), "expected a regular file");
     }
     const auto length = static_cast<size_t>(status.st_size);
     if (length == 0) return FileView::FromMapping(path.string(), nullptr, 0);

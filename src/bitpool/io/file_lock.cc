@@ -31,8 +31,8 @@ ErrorCode CodeOf(int error_number) {
 }
 
 [[noreturn]] void ThrowSystem(const std::filesystem::path& path, int error_number) {
-  throw Error(CodeOf(error_number), fmt::format("{}: cannot lock: {}", path.string(),
-                                                std::generic_category().message(error_number)));
+  throw Error(CodeOf(error_number), path.string(),
+              fmt::format("cannot lock: {}", std::generic_category().message(error_number)));
 }
 
 int LockWithoutWaiting(int descriptor) {

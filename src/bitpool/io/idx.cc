@@ -21,7 +21,7 @@ SampleFile ParseIdx(const std::shared_ptr<const FileView>& view) {
   constexpr int kUnsignedByte = 0x08;
   const std::span<const std::byte> bytes = view->bytes();
   const auto fail = [&](ErrorCode code, uint64_t offset, std::string_view problem) {
-    throw Error(code, fmt::format("{}: offset {}: {}", view->name(), offset, problem));
+    throw Error(code, view->name(), fmt::format("offset {}: {}", offset, problem));
   };
   if (bytes.size() < 4) fail(ErrorCode::kCorrupt, 0, "the file ends inside the magic number");
   if (bytes[0] != std::byte{0} || bytes[1] != std::byte{0}) {

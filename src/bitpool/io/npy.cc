@@ -37,10 +37,10 @@ class HeaderParser {
       Expect(':');
       if (key == "descr" && !has_descr) {
         if (Peek() != '\'' && Peek() != '"') {
-          throw Error(ErrorCode::kUnsupported,
-                      fmt::format("{}: offset {}: 'descr' is not a plain type (a structured "
-                                  "array?), expected one such as '<f4'",
-                                  file_, offset_ + position_));
+          throw Error(ErrorCode::kUnsupported, file_,
+                      fmt::format("offset {}: 'descr' is not a plain type (a structured array?), "
+                                  "expected one such as '<f4'",
+                                  offset_ + position_));
         }
         description.descr = QuotedString();
         has_descr = true;
@@ -63,8 +63,8 @@ class HeaderParser {
 
  private:
   [[noreturn]] void Fail(const std::string& problem) const {
-    throw Error(ErrorCode::kCorrupt,
-                fmt::format("{}: offset {}: npy header: {}", file_, offset_ + position_, problem));
+    throw Error(ErrorCode::kCorrupt, file_,
+                fmt::format("offset {}: npy header: {}", offset_ + position_, problem));
   }
 
   // The next letter that is not white space, or 0 at the end.
@@ -135,10 +135,9 @@ DType ParseType(const std::string& file, const std::string& descr) {
   const bool little = dtype && (descr[0] == '<' || (descr[0] == '|' && DTypeSize(*dtype) == 1));
   if (!little) {
     throw Error(
-        ErrorCode::kUnsupported,
-        fmt::format(
-            "{}: element type '{}': expected little-endian f2, f4, f8, u1, i4, i8, u4 or u8{}",
-            file, descr, descr.starts_with('>') ? " (this file is big-endian)" : ""));
+        ErrorCode::kUnsupported, file,
+        fmt::format("element type '{}': expected little-endian f2, f4, f8, u1, i4, i8, u4 or u8{}",
+                    descr, descr.starts_with('>') ? " (this file is big-endian)" : ""));
   }
   return *dtype;
 }
@@ -152,16 +151,14 @@ struct Preamble {
 Preamble ReadPreamble(const FileView& view) {
   const std::span<const std::byte> bytes = view.bytes();
   const auto fail = [&](size_t offset, std::string_view problem) {
-    throw Error(ErrorCode::kCorrupt,
-                fmt::format("{}: offset {}: {}", view.name(), offset, problem));
+    throw Error(ErrorCode::kCorrupt, view.name(), fmt::format("offset {}: {}", offset, problem));
   };
   if (bytes.size() < 10 || std::memcmp(bytes.data(), kMagic.data(), kMagic.size()) != 0)
     fail(0, "not a npy file");
   const int major = std::to_integer<int>(bytes[6]);
   if (major < 1 || major > 3) {
-    throw Error(
-        ErrorCode::kUnsupported,
-        fmt::format("{}: offset 6: npy version {}, expected 1, 2 or 3", view.name(), major));
+    throw Error(ErrorCode::kUnsupported, view.name(),
+                fmt::format("offset 6: npy version {}, expected 1, 2 or 3", major));
   }
   Preamble preamble = {};
   if (major == 1) {
@@ -191,14 +188,11 @@ SampleFile ParseNpy(const std::shared_ptr<const FileView>& view) {
   SampleLayout layout;
   layout.dtype = ParseType(view->name(), description.descr);
   if (description.fortran_order) {
-    throw Error(
-        ErrorCode::kUnsupported,
-        fmt::format("{}: the array is in Fortran order, expected C order (numpy.ascontiguousarray)",
-                    view->name()));
+    throw Error(ErrorCode::kUnsupported, view->name(),
+                "the array is in Fortran order, expected C order (numpy.ascontiguousarray)");
   }
   if (description.shape.empty()) {
-    throw Error(ErrorCode::kUnsupported,
-                fmt::format("{}: a single number, expected an array", view->name()));
+    throw Error(ErrorCode::kUnsupported, view->name(), "a single number, expected an array");
   }
   layout.count = description.shape[0];
   layout.sample_shape.assign(description.shape.begin() + 1, description.shape.end());
@@ -211,10 +205,10 @@ SampleFile ParseNpy(const std::shared_ptr<const FileView>& view) {
   const uint64_t present = view->bytes().size() - layout.base;
   if (!length || *length != present) {
     throw Error(
-        ErrorCode::kCorrupt,
-        fmt::format("{}: offset {}: the shape ({}) of {} does not make the {} bytes that follow",
-                    view->name(), layout.base, fmt::join(description.shape, ", "),
-                    DTypeName(layout.dtype), present));
+        ErrorCode::kCorrupt, view->name(),
+        fmt::format("offset {}: the shape ({}) of {} does not make the {} bytes that follow",
+                    layout.base, fmt::join(description.shape, ", "), DTypeName(layout.dtype),
+                    present));
   }
   layout.stride = *stride;
   return {view, layout};

@@ -22,8 +22,8 @@ SampleFile::SampleFile(std::string name, SampleLayout layout, Fetch fetch)
       dimension_(CheckedProduct(layout_.sample_shape).value_or(0)),
       fetch_(std::move(fetch)) {
   if (dimension_ < 1 || dimension_ > kMaxDimension) {
-    throw Error(ErrorCode::kCorrupt,
-                fmt::format("{}: samples of shape ({}), expected 1 to {} components", name_,
+    throw Error(ErrorCode::kCorrupt, name_,
+                fmt::format("samples of shape ({}), expected 1 to {} components",
                             fmt::join(layout_.sample_shape, ", "), kMaxDimension));
   }
 }
@@ -57,17 +57,17 @@ void SampleFile::ReadOne(uint64_t index, const std::byte* stored, DType as,
     int32_t prefix = 0;
     std::memcpy(&prefix, stored - sizeof(prefix), sizeof(prefix));
     if (prefix != *layout_.repeated_prefix) {
-      throw Error(ErrorCode::kCorrupt,
-                  fmt::format("{}: offset {}: sample {} has dimension {}, expected {}", name_,
+      throw Error(ErrorCode::kCorrupt, name_,
+                  fmt::format("offset {}: sample {} has dimension {}, expected {}",
                               offset - sizeof(prefix), index, prefix, *layout_.repeated_prefix));
     }
   }
   size_t bad = 0;
   if (!ConvertElements(layout_.dtype, {stored, sample_bytes()}, as, out, &bad)) {
     throw Error(
-        ErrorCode::kCorrupt,
-        fmt::format("{}: offset {}: sample {}, component {}: not a finite number that {} can hold",
-                    name_, offset + bad * DTypeSize(layout_.dtype), index, bad, DTypeName(as)));
+        ErrorCode::kCorrupt, name_,
+        fmt::format("offset {}: sample {}, component {}: not a finite number that {} can hold",
+                    offset + bad * DTypeSize(layout_.dtype), index, bad, DTypeName(as)));
   }
 }
 

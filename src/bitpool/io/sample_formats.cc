@@ -95,8 +95,8 @@ class VecsWriter : public SampleWriter {
   }
   void Commit() override {
     if (file_.size() == 0) {
-      throw Error(ErrorCode::kInvalidArgument,
-                  fmt::format("{}: a vecs file cannot hold an empty set", file_.path().string()));
+      throw Error(ErrorCode::kInvalidArgument, file_.path().string(),
+                  "a vecs file cannot hold an empty set");
     }
     file_.Commit();
   }
@@ -137,12 +137,9 @@ class VectorsWriter : public SampleWriter {
 SampleFile OpenSamples(Env& env, const std::filesystem::path& path) {
   const std::optional<Format> format = FormatOf(path);
   if (!format) {
-    throw Error(
-        ErrorCode::kUnsupported,
-        fmt::format(
-            "{}: unknown kind of file, expected .npy, .fvecs, .bvecs, .ivecs, .siftgeo, .bpv, .bin "
-            "(CIFAR-10), .idx or a name that ends in -ubyte",
-            path.string()));
+    throw Error(ErrorCode::kUnsupported, path.string(),
+                "unknown kind of file, expected .npy, .fvecs, .bvecs, .ivecs, .siftgeo, .bpv, .bin "
+                "(CIFAR-10), .idx or a name that ends in -ubyte");
   }
   switch (*format) {
     case Format::kNpy:
@@ -173,10 +170,8 @@ std::optional<DType> RequiredDType(const std::filesystem::path& path) {
   if (format == Format::kFvecs) return DType::kF4;
   if (format == Format::kBvecs) return DType::kU1;
   if (format == Format::kIvecs) return DType::kI4;
-  throw Error(ErrorCode::kUnsupported,
-              fmt::format("{}: cannot write this kind of file, expected .npy, .fvecs, .bvecs, "
-                          ".ivecs or .bpv",
-                          path.string()));
+  throw Error(ErrorCode::kUnsupported, path.string(),
+              "cannot write this kind of file, expected .npy, .fvecs, .bvecs, .ivecs or .bpv");
 }
 
 std::unique_ptr<SampleWriter> CreateSamples(Env& env, const std::filesystem::path& path,
@@ -184,15 +179,14 @@ std::unique_ptr<SampleWriter> CreateSamples(Env& env, const std::filesystem::pat
                                             IfExists if_exists) {
   const std::optional<DType> required = RequiredDType(path);
   if (required && *required != dtype) {
-    throw Error(ErrorCode::kInvalidArgument,
-                fmt::format("{}: this format holds {}, not {}", path.string(), DTypeName(*required),
-                            DTypeName(dtype)));
+    throw Error(
+        ErrorCode::kInvalidArgument, path.string(),
+        fmt::format("this format holds {}, not {}", DTypeName(*required), DTypeName(dtype)));
   }
   const uint64_t dimension = CheckedProduct(sample_shape).value_or(0);
   if (dimension < 1 || dimension > kMaxDimension || sample_shape.size() >= kMaxSectionDims) {
-    throw Error(ErrorCode::kInvalidArgument,
-                fmt::format("{}: cannot write samples of shape ({})", path.string(),
-                            fmt::join(sample_shape, ", ")));
+    throw Error(ErrorCode::kInvalidArgument, path.string(),
+                fmt::format("cannot write samples of shape ({})", fmt::join(sample_shape, ", ")));
   }
   const Format format = *FormatOf(path);
   if (format == Format::kNpy) {

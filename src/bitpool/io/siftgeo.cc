@@ -13,9 +13,9 @@ SampleFile ParseSiftgeo(const std::shared_ptr<const FileView>& view) {
   constexpr uint64_t kStride = kBase + kDimension;
   const uint64_t size = view->bytes().size();
   if (size % kStride != 0) {
-    throw Error(ErrorCode::kCorrupt,
-                fmt::format("{}: offset {}: the file ends inside descriptor {}, each has {} bytes",
-                            view->name(), size, size / kStride, kStride));
+    throw Error(ErrorCode::kCorrupt, view->name(),
+                fmt::format("offset {}: the file ends inside descriptor {}, each has {} bytes",
+                            size, size / kStride, kStride));
   }
   return {view, SampleLayout{.dtype = DType::kU1,
                              .sample_shape = {static_cast<uint64_t>(kDimension)},

@@ -266,7 +266,7 @@ class Updater {
       }
     } catch (const Error& error) {
       outcome.fate = FateOfUnread(error.code());
-      outcome.reason = ReasonWithout(update_.root / found.path, error);
+      outcome.reason = error.MessageWithin((update_.root / found.path).string());
     } catch (const std::bad_alloc&) {
       outcome.fate = Fate::kUnreadable;
       outcome.reason = "out of memory";

@@ -280,14 +280,12 @@ Evaluation EvaluateDistances(const DistanceFunction& distances, const GroundTrut
     for (size_t query = begin; query < end; ++query) {
       distances(static_cast<Index>(query), values);
       truth.Judge(static_cast<Index>(query), judgements);
-      try {
+      InContext(fmt::format("query {}", query), [&] {
         const Ranking ranking = protocol.ties == TiePolicy::kInputOrder
                                     ? RankByDistanceInOrder(values, judgements)
                                     : BreakTies(RankByDistance(values, judgements), protocol.ties);
         evaluator.Add(query, ranking, nullptr, sums);
-      } catch (const Error& error) {
-        throw Error(error.code(), fmt::format("query {}: {}", query, error.what()));
-      }
+      });
     }
   });
 }

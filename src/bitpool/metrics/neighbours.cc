@@ -26,19 +26,15 @@ void Require(bool good, const std::string& message) {
   if (!good) throw Error(ErrorCode::kInvalidArgument, message);
 }
 
-void RequireFiniteIn(std::string_view whose, const MatrixFRef& block, Index first) {
-  try {
-    RequireFinite(block, first);
-  } catch (const Error& error) {
-    throw Error(error.code(), fmt::format("{}: {}", whose, error.what()));
-  }
+void RequireFiniteIn(const std::string& whose, const MatrixFRef& block, Index first) {
+  InContext(whose, [&] { RequireFinite(block, first); });
 }
 
-[[noreturn]] void ThrowTooLarge(std::string_view whose, Index column) {
-  throw Error(ErrorCode::kInvalidArgument,
-              fmt::format("{}: column {}: its values are too large to be squared in single "
+[[noreturn]] void ThrowTooLarge(const std::string& whose, Index column) {
+  throw Error(ErrorCode::kInvalidArgument, whose,
+              fmt::format("column {}: its values are too large to be squared in single "
                           "precision; divide the data by its largest value first",
-                          whose, column));
+                          column));
 }
 
 struct Candidate {

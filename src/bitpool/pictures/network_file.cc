@@ -1,7 +1,5 @@
 #include "bitpool/pictures/network_file.h"
 
-#include <fmt/format.h>
-
 #include "bitpool/base/error.h"
 
 namespace bitpool {
@@ -11,9 +9,8 @@ namespace fs = std::filesystem;
 
 std::shared_ptr<const FileView> MapNetworkFile(Env& env, const fs::path& path) {
   if (!env.Exists(path)) {
-    throw Error(
-        ErrorCode::kNotFound,
-        fmt::format("{}: no such network; name the files of one with --cnn", path.string()));
+    throw Error(ErrorCode::kNotFound, path.string(),
+                "no such network; name the files of one with --cnn");
   }
   return env.Map(path);
 }
@@ -38,11 +35,8 @@ CnnPaths DefaultNetwork(const fs::path& data_folder) {
 
 std::unique_ptr<CnnExtractor> OpenCnn(Env& env, const CnnPaths& paths, const CnnOptions& options) {
   const MappedNetwork network(env, paths);
-  try {
-    return std::make_unique<CnnExtractor>(network.files(), options);
-  } catch (const Error& error) {
-    throw Error(error.code(), fmt::format("{}: {}", paths.definition.string(), error.what()));
-  }
+  return InContext(paths.definition.string(),
+                   [&] { return std::make_unique<CnnExtractor>(network.files(), options); });
 }
 
 }  // namespace bitpool

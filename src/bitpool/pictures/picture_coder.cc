@@ -37,21 +37,14 @@ std::string DigestOf(const PictureDescriber& describer, const HashModel& model) 
   return ContentDigest(std::as_bytes(std::span(described)));
 }
 
-[[noreturn]] void Fail(const Container& container, const char* section, const char* problem) {
-  throw Error(ErrorCode::kCorrupt,
-              fmt::format("{}: section \"{}\": {}", container.name(), section, problem));
-}
-
 // Runs `read`; what it refuses about its arguments is damage here.
 template <class Read>
 auto ReadingSection(const Container& container, const char* section, const Read& read) {
   try {
     return read();
   } catch (const Error& error) {
-    if (error.code() == ErrorCode::kUnsupported) {
-      throw Error(error.code(), fmt::format("{}: {}", container.name(), error.what()));
-    }
-    Fail(container, section, error.what());
+    if (error.code() == ErrorCode::kUnsupported) throw error.In(container.name());
+    throw container.InSection(section, error.As(ErrorCode::kCorrupt));
   }
 }
 
@@ -67,7 +60,7 @@ std::vector<std::byte> ReadBytes(const Container& container, const char* name) {
 std::optional<TriangulationEmbedding> ReadEmbedding(const Container& container) {
   const nlohmann::json& metadata = container.metadata();
   if (!metadata.contains(kEmbedded) || !metadata[kEmbedded].is_boolean()) {
-    Fail(container, "metadata", "expected \"embedded\", true or false");
+    throw container.Damaged("metadata", "expected \"embedded\", true or false");
   }
   if (!metadata[kEmbedded].get<bool>()) return std::nullopt;
   TriangulationEmbedding::NamedMatrices parameters;

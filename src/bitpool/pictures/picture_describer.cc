@@ -123,9 +123,11 @@ CnnOptions ParseCnn(const json& stored) {
   return options;
 }
 
-[[noreturn]] void FailAsCorrupt(const std::string& problem) {
-  throw Error(ErrorCode::kCorrupt, fmt::format("how features are made: {}", problem));
+Error Damaged(const Error& error) {
+  return error.As(ErrorCode::kCorrupt).In("how features are made");
 }
+
+Error Damaged(const std::string& problem) { return Damaged({ErrorCode::kCorrupt, problem}); }
 
 DescribedPicture DescribeFile(const PictureDescriber& describer, const fs::path& file) {
   try {
@@ -137,7 +139,7 @@ DescribedPicture DescribeFile(const PictureDescriber& describer, const fs::path&
             .facts = describer.Inspect(bytes),
             .failure = {}};
   } catch (const Error& error) {
-    return {.features = {}, .facts = {}, .failure = ReasonWithout(file, error)};
+    return {.features = {}, .facts = {}, .failure = error.MessageWithin(file.string())};
   }
 }
 
@@ -174,7 +176,7 @@ ExtractorSettings ParseExtractor(const json& description) {
                               "version {}",
                               version, kPreprocessingVersion));
     }
-    if (version < 1) FailAsCorrupt(fmt::format("expected version 1 or more, got {}", version));
+    if (version < 1) throw Damaged(fmt::format("expected version 1 or more, got {}", version));
     ExtractorSettings settings;
     description.at("kind").get_to(settings.kind);
     description.at("max_side").get_to(settings.max_side);
@@ -185,9 +187,9 @@ ExtractorSettings ParseExtractor(const json& description) {
     settings.Validate();
     return settings;
   } catch (const json::exception& error) {
-    FailAsCorrupt(error.what());
+    throw Damaged(std::string(error.what()));
   } catch (const Error& error) {
-    if (error.code() == ErrorCode::kInvalidArgument) FailAsCorrupt(error.what());
+    if (error.code() == ErrorCode::kInvalidArgument) throw Damaged(error);
     throw;
   }
 }
@@ -235,11 +237,8 @@ PictureDescriber PictureDescriber::Open(Env& env, const ExtractorSettings& setti
   NetworkBytes network;
   network.definition = ReadNetworkFile(env, paths.definition);
   if (!paths.weights.empty()) network.weights = ReadNetworkFile(env, paths.weights);
-  try {
-    return {settings, std::move(network), std::nullopt};
-  } catch (const Error& error) {
-    throw Error(error.code(), fmt::format("{}: {}", paths.definition.string(), error.what()));
-  }
+  return InContext(paths.definition.string(),
+                   [&] { return PictureDescriber(settings, std::move(network), std::nullopt); });
 }
 
 const ExtractorSettings& PictureDescriber::settings() const { return state_->settings; }

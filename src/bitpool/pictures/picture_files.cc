@@ -25,7 +25,7 @@ std::string Reason(const char* action, int error_number) {
 }
 
 [[noreturn]] void Throw(ErrorCode code, const fs::path& path, const std::string& reason) {
-  throw Error(code, fmt::format("{}: {}", path.string(), reason));
+  throw Error(code, path.string(), reason);
 }
 
 [[noreturn]] void ThrowSystem(const fs::path& path, const char* action, int error_number) {
@@ -161,12 +161,6 @@ std::vector<std::byte> ReadPictureBytes(const fs::path& path, uint64_t max_bytes
   }
   bytes.resize(done);
   return bytes;
-}
-
-std::string ReasonWithout(const fs::path& path, const Error& error) {
-  const std::string_view message = error.what();
-  const std::string prefix = path.string() + ": ";
-  return std::string(message.starts_with(prefix) ? message.substr(prefix.size()) : message);
 }
 
 }  // namespace bitpool

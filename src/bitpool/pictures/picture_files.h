@@ -43,7 +43,4 @@ std::vector<FoundPicture> FindPictures(const std::filesystem::path& folder,
 // what is no regular file; kNotFound or kIo. All name the file.
 std::vector<std::byte> ReadPictureBytes(const std::filesystem::path& path, uint64_t max_bytes);
 
-// The message of an error without the path in front, for lists that name the picture themselves.
-std::string ReasonWithout(const std::filesystem::path& path, const Error& error);
-
 }  // namespace bitpool

@@ -52,13 +52,12 @@ std::vector<std::string> RunsOf(const ReproductionCatalogue& catalogue,
 void RequireOurFolder(Env& env, const fs::path& folder) {
   if (!env.Exists(folder)) return;
   if (!env.IsFolder(folder)) {
-    throw Error(ErrorCode::kInvalidArgument, fmt::format("{}: expected a folder", folder.string()));
+    throw Error(ErrorCode::kInvalidArgument, folder.string(), "expected a folder");
   }
   for (const std::string& name : env.List(folder)) {
     if (name == kRuns || name == kLock || name == kResults || name == kReport) continue;
-    throw Error(ErrorCode::kInvalidArgument,
-                fmt::format("{}: \"{}\" is not of a reproduction; name a new folder with -o",
-                            folder.string(), name));
+    throw Error(ErrorCode::kInvalidArgument, folder.string(),
+                fmt::format("\"{}\" is not of a reproduction; name a new folder with -o", name));
   }
 }
 
@@ -185,8 +184,7 @@ Reproduction RunReproduction(Env& env, const ReproductionCatalogue& catalogue,
   env.MakeFolders(folder / kRuns);
   const std::optional<FileLock> lock = FileLock::TryTake(folder / kLock);
   if (!lock) {
-    throw Error(ErrorCode::kResources,
-                fmt::format("{}: another process works in this folder", folder.string()));
+    throw Error(ErrorCode::kResources, folder.string(), "another process works in this folder");
   }
   const Runner runner(env, catalogue, folder, context, say);
   const std::vector<std::string> runs = RunsOf(catalogue, reproduction.entries);

@@ -35,12 +35,6 @@ constexpr std::array kIterationFields = {
 static_assert(sizeof(TrainingIteration) == kIterationFields.size() * sizeof(double),
               "a field of TrainingIteration is missing here");
 
-[[noreturn]] void Fail(const Container& container, const char* section,
-                       const std::string& problem) {
-  throw Error(ErrorCode::kCorrupt,
-              fmt::format("{}: section \"{}\": {}", container.name(), section, problem));
-}
-
 // The member of an object, or null.
 const json* Member(const json& object, const std::string& key) {
   const auto found = object.find(key);
@@ -75,7 +69,7 @@ void RequireSameJob(const Container& container, const json& expected_job) {
   const json job = AsStored(expected_job);
   const json* expected = &job;
   const json* found = Member(container.metadata(), "job");
-  if (found == nullptr) Fail(container, kMetadata, "expected a \"job\"");
+  if (found == nullptr) throw container.Damaged(kMetadata, "expected a \"job\"");
   if (!Differ(expected, found)) return;
   std::string key = "job";
   while (expected != nullptr && found != nullptr && expected->is_object() && found->is_object()) {
@@ -84,15 +78,15 @@ void RequireSameJob(const Container& container, const json& expected_job) {
     expected = Member(*expected, next);
     found = Member(*found, next);
   }
-  throw Error(ErrorCode::kInvalidArgument,
-              fmt::format("{}: made by another job: expected {} = {}, found {}", container.name(),
-                          key, Text(expected), Text(found)));
+  throw Error(ErrorCode::kInvalidArgument, container.name(),
+              fmt::format("made by another job: expected {} = {}, found {}", key, Text(expected),
+                          Text(found)));
 }
 
 double ReadNumber(const Container& container, const json& object, const char* key) {
   const json* value = object.is_object() ? Member(object, key) : nullptr;
   if (value == nullptr || !value->is_number()) {
-    Fail(container, kMetadata, fmt::format("expected a number \"{}\"", key));
+    throw container.Damaged(kMetadata, fmt::format("expected a number \"{}\"", key));
   }
   return value->get<double>();
 }
@@ -100,7 +94,7 @@ double ReadNumber(const Container& container, const json& object, const char* ke
 int ReadBits(const Container& container) {
   const double bits = ReadNumber(container, container.metadata(), "bits");
   if (!(bits >= 1 && bits <= kMaxBits) || bits != static_cast<int>(bits)) {
-    Fail(container, kMetadata, fmt::format("{} bits, expected 1 to {}", bits, kMaxBits));
+    throw container.Damaged(kMetadata, fmt::format("{} bits, expected 1 to {}", bits, kMaxBits));
   }
   return static_cast<int>(bits);
 }
@@ -108,7 +102,7 @@ int ReadBits(const Container& container) {
 std::vector<TrainingIteration> ReadIterations(const Container& container) {
   const json* list = Member(container.metadata(), "iterations");
   if (list == nullptr || !list->is_array()) {
-    Fail(container, kMetadata, "expected a list \"iterations\"");
+    throw container.Damaged(kMetadata, "expected a list \"iterations\"");
   }
   std::vector<TrainingIteration> iterations;
   for (const json& entry : *list) {
@@ -124,15 +118,15 @@ BinaryCodes ReadCodes(const Container& container, Index images) {
   const int bits = ReadBits(container);
   const Section& section = container.Find(kCodes, DType::kU1, 2);
   if (section.dims[0] != static_cast<uint64_t>(images) || section.dims[1] != BytesPerCode(bits)) {
-    Fail(container, kCodes,
-         fmt::format("expected {} codes of {} bytes, got {} of {}", images, BytesPerCode(bits),
-                     section.dims[0], section.dims[1]));
+    throw container.Damaged(kCodes,
+                            fmt::format("expected {} codes of {} bytes, got {} of {}", images,
+                                        BytesPerCode(bits), section.dims[0], section.dims[1]));
   }
   const std::span<const uint8_t> rows = container.ReadArray<uint8_t>(kCodes, 2);
   try {
     return {bits, std::vector<uint8_t>(rows.begin(), rows.end())};
   } catch (const Error& error) {
-    Fail(container, kCodes, error.what());
+    throw container.InSection(kCodes, error.As(ErrorCode::kCorrupt));
   }
 }
 
@@ -170,9 +164,9 @@ JointState ParseCheckpoint(const Container& container, const json& job) {
   state.encoder = ReadLinearMap(container, "encoder", state.codes.bits(), dimension);
   state.decoder = ReadLinearMap(container, "decoder");  // to vectors, or with labels to those
   if (state.decoder.weights.cols() != state.codes.bits()) {
-    Fail(container, "decoder_weights",
-         fmt::format("expected {} columns, got {}", state.codes.bits(),
-                     state.decoder.weights.cols()));
+    throw container.Damaged("decoder_weights",
+                            fmt::format("expected {} columns, got {}", state.codes.bits(),
+                                        state.decoder.weights.cols()));
   }
   return state;
 }

@@ -13,12 +13,6 @@ namespace {
 std::string WeightsOf(const std::string& map) { return map + "_weights"; }
 std::string BiasOf(const std::string& map) { return map + "_bias"; }
 
-[[noreturn]] void Fail(const Container& container, const std::string& section,
-                       const std::string& problem) {
-  throw Error(ErrorCode::kCorrupt,
-              fmt::format("{}: section \"{}\": {}", container.name(), section, problem));
-}
-
 }  // namespace
 
 void AddMatrix(ContainerWriter& writer, const std::string& name, const MatrixF& matrix) {
@@ -30,19 +24,19 @@ void AddMatrix(ContainerWriter& writer, const std::string& name, const MatrixF& 
 MatrixF ReadMatrix(const Container& container, const std::string& name) {
   const Section& section = container.Find(name, DType::kF4, 2);
   // With a number in it, both dimensions are at most the length of the file.
-  if (section.length == 0) Fail(container, name, "expected numbers, found none");
+  if (section.length == 0) throw container.Damaged(name, "expected numbers, found none");
   const std::span<const float> values = container.ReadArray<float>(name, 2);
   MatrixF matrix(static_cast<Index>(section.dims[1]), static_cast<Index>(section.dims[0]));
   std::ranges::copy(values, matrix.data());
-  if (!matrix.allFinite()) Fail(container, name, "a number is not finite");
+  if (!matrix.allFinite()) throw container.Damaged(name, "a number is not finite");
   return matrix;
 }
 
 VectorF ReadVector(const Container& container, const std::string& name) {
   const MatrixF matrix = ReadMatrix(container, name);
   if (matrix.cols() != 1) {
-    Fail(container, name,
-         fmt::format("expected a vector, got {} × {}", matrix.rows(), matrix.cols()));
+    throw container.Damaged(
+        name, fmt::format("expected a vector, got {} × {}", matrix.rows(), matrix.cols()));
   }
   return matrix.col(0);
 }
@@ -56,8 +50,8 @@ LinearMap ReadLinearMap(const Container& container, const std::string& name) {
   LinearMap map{.weights = ReadMatrix(container, WeightsOf(name)),
                 .bias = ReadVector(container, BiasOf(name))};
   if (map.bias.size() != map.weights.rows()) {
-    Fail(container, BiasOf(name),
-         fmt::format("expected {} numbers, got {}", map.weights.rows(), map.bias.size()));
+    throw container.Damaged(BiasOf(name), fmt::format("expected {} numbers, got {}",
+                                                      map.weights.rows(), map.bias.size()));
   }
   return map;
 }
@@ -66,9 +60,9 @@ LinearMap ReadLinearMap(const Container& container, const std::string& name, Ind
                         Index columns) {
   LinearMap map = ReadLinearMap(container, name);
   if (map.weights.rows() != rows || map.weights.cols() != columns) {
-    Fail(container, WeightsOf(name),
-         fmt::format("expected {} × {} weights, got {} × {}", rows, columns, map.weights.rows(),
-                     map.weights.cols()));
+    throw container.Damaged(WeightsOf(name),
+                            fmt::format("expected {} × {} weights, got {} × {}", rows, columns,
+                                        map.weights.rows(), map.weights.cols()));
   }
   return map;
 }

@@ -20,8 +20,7 @@ constexpr const char* kKind = "model";
 std::string ReadWord(const Container& container, const char* key) {
   const nlohmann::json& metadata = container.metadata();
   if (!metadata.contains(key) || !metadata[key].is_string()) {
-    throw Error(ErrorCode::kCorrupt, fmt::format("{}: section \"metadata\": expected a text \"{}\"",
-                                                 container.name(), key));
+    throw container.Damaged("metadata", fmt::format("expected a text \"{}\"", key));
   }
   return metadata[key].get<std::string>();
 }
@@ -29,9 +28,8 @@ std::string ReadWord(const Container& container, const char* key) {
 float ReadNumber(const Container& container, const char* name) {
   const MatrixF number = ReadMatrix(container, name);
   if (number.size() != 1) {
-    throw Error(ErrorCode::kCorrupt,
-                fmt::format("{}: section \"{}\": expected 1 × 1, got {} × {}", container.name(),
-                            name, number.rows(), number.cols()));
+    throw container.Damaged(
+        name, fmt::format("expected 1 × 1, got {} × {}", number.rows(), number.cols()));
   }
   return number(0, 0);
 }
@@ -55,9 +53,8 @@ std::shared_ptr<const HashEncoder> ReadEncoder(const Container& container) {
                                            ReadNumber(container, "kernel_width"),
                                            ReadLinearMap(container, "kernel_map"));
   }
-  throw Error(ErrorCode::kUnsupported,
-              fmt::format("{}: an encoder of kind \"{}\": a newer Bitpool made it",
-                          container.name(), kind));
+  throw Error(ErrorCode::kUnsupported, container.name(),
+              fmt::format("an encoder of kind \"{}\": a newer Bitpool made it", kind));
 }
 
 std::optional<PoolingRecipe> ReadPooling(const Container& container) {
@@ -71,10 +68,8 @@ std::optional<PoolingRecipe> ReadPooling(const Container& container) {
   };
   if (number("mu") <= 0 || number("gamma") < 0 || !recipe.contains("normalise") ||
       !recipe["normalise"].is_boolean()) {
-    throw Error(ErrorCode::kCorrupt,
-                fmt::format("{}: section \"metadata\": expected \"pooling\" with normalise, mu "
-                            "above 0 and gamma from 0",
-                            container.name()));
+    throw container.Damaged("metadata",
+                            "expected \"pooling\" with normalise, mu above 0 and gamma from 0");
   }
   return PoolingRecipe{
       .normalise = recipe["normalise"].get<bool>(), .mu = number("mu"), .gamma = number("gamma")};
@@ -86,8 +81,7 @@ std::shared_ptr<const HashEncoder> ReadValidEncoder(const Container& container) 
     return ReadEncoder(container);
   } catch (const Error& error) {
     if (error.code() != ErrorCode::kInvalidArgument) throw;
-    throw Error(ErrorCode::kCorrupt,
-                fmt::format("{}: section \"encoder\": {}", container.name(), error.what()));
+    throw container.InSection("encoder", error.As(ErrorCode::kCorrupt));
   }
 }
 

@@ -67,10 +67,8 @@ void FileRecords::Finish() {
   // Then every record lies within its section, as it does in our own file.
   if (!std::ranges::equal(container.ReadArray<uint64_t>(kRecordEnds, 1), ends_) ||
       container.Find(kRecords).length != Start(ends_.size())) {
-    throw Error(ErrorCode::kCorrupt,
-                fmt::format("{}: section \"{}\": not the records that were written; does another "
-                            "process use this file?",
-                            container.name(), kRecordEnds));
+    throw container.Damaged(
+        kRecordEnds, "not the records that were written; does another process use this file?");
   }
   container_ = std::move(container);
 }
@@ -83,7 +81,7 @@ std::span<const std::byte> FileRecords::ReadBytes(Index image,
   try {
     return container_->Read(container_->Find(kRecords), Start(record), end - Start(record));
   } catch (const Error& error) {
-    throw Error(error.code(), fmt::format("{} (record {})", error.what(), image));
+    throw error.With(fmt::format("record {}", image));
   }
 }
 
