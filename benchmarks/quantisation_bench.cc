@@ -9,8 +9,8 @@
 #include "bitpool/experiments/code_evaluation.h"
 #include "bitpool/experiments/machine.h"
 #include "bitpool/hash/feature_encoder.h"
-#include "bitpool/hash/sah.h"
 #include "bitpool/report/experiment_result.h"
+#include "bitpool/training/methods.h"
 #include "faiss_peer.h"
 
 namespace bitpool::bench {
@@ -38,24 +38,26 @@ Pictures Load(const QuantisationBenchOptions& options, const RunContext& context
   return pictures;
 }
 
-HashSettings SahSettings(const QuantisationBenchOptions& options, int bits) {
-  HashSettings settings = options.sah;
+MethodSettings SahSettings(const QuantisationBenchOptions& options, int bits) {
+  MethodSettings settings = options.sah;
   settings.method = "sah";
   settings.bits = bits;
-  if (!settings.mu) settings.mu = options.mu;
+  settings.options.emplace("mu", options.mu);
   return settings;
 }
 
 // The mAP of each way, in percent, for every seed.
 using Figures = std::map<std::string, std::vector<double>>;
 
-void AskSah(const HashSettings& settings, const Pictures& pictures, const RunContext& context,
+void AskSah(const MethodSettings& settings, const Pictures& pictures, const RunContext& context,
             Figures& figures) {
-  const HashModel model = TrainSah(SahOptionsFrom(settings), pictures.training, context).model;
+  const HashModel model = TrainOnRecords(settings, {.records = pictures.training}, context).model;
   const MatrixF database = PoolRecords(pictures.database, PoolingOf(model), context);
-  const CodeEvaluation found = EvaluateBothWays(
-      model, EncodeAll(*model.encoder, MatrixColumns(database), context),
-      database(Eigen::all, pictures.queries), pictures.truth, HolidaysProtocol(), context);
+  const MatrixF queries = database(Eigen::all, pictures.queries);
+  const CodeEvaluation found =
+      EvaluateBothWays(EncodeAll(*model.encoder, MatrixColumns(database), context),
+                       EncodeBatch(*model.encoder, MatrixColumns(queries), context), pictures.truth,
+                       HolidaysProtocol(), context);
   figures["sah"].push_back(100 * found.hamming.mean_ap);
   figures["sah_asymmetric"].push_back(100 * found.asymmetric.mean_ap);
 }

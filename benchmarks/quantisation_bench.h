@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "bitpool/base/run_context.h"
-#include "bitpool/training/hash_methods.h"
+#include "bitpool/training/method.h"
 
 namespace bitpool::bench {
 
@@ -15,7 +15,7 @@ struct QuantisationBenchOptions {
   std::vector<int> bits = {32, 64};  // of a stored vector, multiples of 8
   int seeds = 5;                     // runs, with consecutive seeds
   double mu = 10;                    // of generalised max pooling
-  HashSettings sah = {};             // constants of SAH, where they are not its defaults
+  MethodSettings sah = {};           // constants of SAH, where they are not its defaults
 
   // Throws kInvalidArgument when a field has no meaning.
   void Validate() const;

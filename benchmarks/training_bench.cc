@@ -9,7 +9,7 @@
 #include "bitpool/hash/hash_encoder.h"
 #include "bitpool/hash/itq.h"
 #include "bitpool/hash/rba.h"
-#include "bitpool/training/hash_methods.h"
+#include "bitpool/training/methods.h"
 #include "faiss_peer.h"
 #include "timings.h"
 
@@ -129,7 +129,8 @@ void MeasureAutoencoders(const TrainingBenchOptions& options, const RunContext& 
   watch.Run(options.rounds, context);
   // Its time is minutes, and varies little: once is enough.
   Timings once;
-  once.Add("ba", [&] { TrainHash({.method = "ba", .bits = kBits}, source, context); });
+  once.Add("ba",
+           [&] { TrainOnVectors({.method = "ba", .bits = kBits}, {.vectors = source}, context); });
   once.Run(1, context);
   result["rba_s"] = watch.best("rba");
   result["ba_s"] = once.best("ba");

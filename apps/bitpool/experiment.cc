@@ -40,11 +40,10 @@ void Deliver(const Experiment& experiment, const std::vector<ShownMetric>& metri
   }
 }
 
-std::map<std::string, HashSettings> LoadConstants(const std::vector<std::string>& files) {
-  std::map<std::string, HashSettings> constants;
+std::map<std::string, MethodSettings> LoadConstants(const std::vector<std::string>& files) {
+  std::map<std::string, MethodSettings> constants;
   for (const std::string& file : files) {
-    HashSettings settings;
-    settings.method = MethodOfConfig(file);
+    const MethodSettings settings{.method = MethodOfConfig(file)};
     constants[settings.method] = LoadConfig(file, settings);
   }
   return constants;
@@ -74,8 +73,7 @@ void JointChoice::AddTo(CLI::App* app) {
 JointOptions JointChoice::WithConstants() const {
   JointOptions chosen = options;
   chosen.constants = LoadConstants(configs);
-  const auto rba = chosen.constants.find("rba");
-  if (rba != chosen.constants.end() && rba->second.mu) chosen.mu = *rba->second.mu;
+  chosen.TakeMuOfRba();
   chosen.Validate();
   return chosen;
 }

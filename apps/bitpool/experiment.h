@@ -8,7 +8,7 @@
 
 #include "bitpool/experiments/joint_experiment.h"
 #include "bitpool/report/experiment_result.h"
-#include "bitpool/training/hash_methods.h"
+#include "bitpool/training/method.h"
 #include "session.h"
 
 namespace bitpool::app {
@@ -30,7 +30,7 @@ void Deliver(const Experiment& experiment, const std::vector<ShownMetric>& metri
              const Session& session);
 
 // Constants that `tune` has written; each file says for which method it is.
-std::map<std::string, HashSettings> LoadConstants(const std::vector<std::string>& files);
+std::map<std::string, MethodSettings> LoadConstants(const std::vector<std::string>& files);
 
 // Where records go that do not fit into memory.
 std::filesystem::path ScratchFile(const std::string& part);

@@ -3,13 +3,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "bitpool/dataset/feature_file.h"
-#include "bitpool/dataset/holidays.h"
-#include "bitpool/dataset/label_file.h"
-#include "bitpool/dataset/neighbour_file.h"
 #include "bitpool/experiments/class_retrieval.h"
-#include "bitpool/experiments/joint_experiment.h"
-#include "bitpool/training/record_file.h"
+#include "bitpool/experiments/joint_files.h"
 #include "cnn_choice.h"
 #include "experiment.h"
 
@@ -19,97 +14,34 @@ namespace {
 struct JointCommand {
   JointChoice choice;
   CnnChoice cnn;
-  std::string dataset, folder, training, database, queries, truth, labels, query_labels;
-  Index ask = 1000;  // test pictures of a public set that ask
+  std::string dataset, folder;
+  JointFiles files;
+  Index ask = 1000;  // test pictures of a public set that search
   Index top = 0;     // results that count; 0: all
-  bool holidays = false;
-  bool normalise = true;
 };
-
-// The records of images, in memory or in a scratch file.
-std::unique_ptr<RecordStore> Reduce(const JointCommand& command, const FeatureSet& features,
-                                    const char* part, const Session& session,
-                                    const RunContext& context) {
-  auto records =
-      MakeRecordStore(Env::Posix(), features, command.choice.memory_mib << 20, ScratchFile(part));
-  const std::vector<std::string> skipped =
-      ReduceImages(features, command.normalise, *records, context);
-  for (const std::string& name : skipped) session.Say(name + ": no descriptors, left out");
-  if (!skipped.empty() && part != std::string_view("training")) {
-    throw Error(
-        ErrorCode::kInvalidArgument,
-        fmt::format("{} images: one without descriptors has no place in a ground truth", part));
-  }
-  return records;
-}
-
-std::unique_ptr<RecordStore> ReduceFile(const JointCommand& command, const std::string& path,
-                                        const char* part, const Session& session,
-                                        const RunContext& context) {
-  const FeatureFile features = FeatureFile::Open(Env::Posix(), path);
-  return NamingTheFile(path, [&] { return Reduce(command, features, part, session, context); });
-}
-
-// What is right, and which images of the database ask where there are no separate queries.
-struct JointTruth {
-  std::unique_ptr<GroundTruth> truth;
-  std::vector<Index> query_images;
-  Protocol protocol = HashingProtocol();
-};
-
-JointTruth LoadJointTruth(const JointCommand& command, const FeatureFile& database) {
-  const int ways = (command.holidays ? 1 : 0) + (command.truth.empty() ? 0 : 1) +
-                   (command.labels.empty() ? 0 : 1);
-  if (ways != 1 || command.holidays != command.queries.empty() ||
-      command.labels.empty() != command.query_labels.empty()) {
-    throw Error(ErrorCode::kInvalidArgument,
-                "expected --holidays, or --queries with --truth or with --labels and "
-                "--query-labels");
-  }
-  JointTruth found;
-  if (command.holidays) {
-    std::vector<std::string> names;
-    for (Index image = 0; image < database.size(); ++image) names.push_back(database.name(image));
-    RetrievalTask task = MakeHolidaysTask(names);
-    for (const PictureQuery& query : task.queries) found.query_images.push_back(query.picture);
-    found.truth = std::make_unique<ListedTruth>(std::move(task.truth));
-    found.protocol = HolidaysProtocol();
-  } else if (!command.truth.empty()) {
-    found.truth =
-        std::make_unique<ListedTruth>(LoadNeighbours(Env::Posix(), command.truth, database.size()));
-  } else {
-    found.truth = std::make_unique<LabelTruth>(LoadLabels(Env::Posix(), command.query_labels),
-                                               LoadLabels(Env::Posix(), command.labels));
-  }
-  return found;
-}
 
 // Images of the user's files.
 Experiment OnFiles(const JointCommand& command, const JointOptions& options, const Session& session,
                    const RunContext& context) {
-  if (command.training.empty() || command.database.empty()) {
+  JointFiles files = command.files;
+  if (files.training.empty() || files.database.empty()) {
     throw Error(ErrorCode::kInvalidArgument, "expected --dataset, or --features with --database");
   }
-  const JointTruth truth =
-      LoadJointTruth(command, FeatureFile::Open(Env::Posix(), command.database));
-  const auto training = ReduceFile(command, command.training, "training", session, context);
-  const auto database = ReduceFile(command, command.database, "database", session, context);
-  std::unique_ptr<RecordStore> queries;
-  if (!command.queries.empty()) {
-    queries = ReduceFile(command, command.queries, "queries", session, context);
+  const int ways =
+      (files.holidays ? 1 : 0) + (files.truth.empty() ? 0 : 1) + (files.labels.empty() ? 0 : 1);
+  if (ways != 1 || files.holidays != files.queries.empty() ||
+      files.labels.empty() != files.query_labels.empty()) {
+    throw Error(ErrorCode::kInvalidArgument,
+                "expected --holidays, or --queries with --truth or with --labels and "
+                "--query-labels");
   }
-  return RunJointExperiment(options,
-                            {.training = *training,
-                             .database = *database,
-                             .queries = queries.get(),
-                             .query_images = truth.query_images,
-                             .truth = *truth.truth,
-                             .protocol = truth.protocol,
-                             .normalise = command.normalise},
-                            context);
+  files.memory = command.choice.memory_mib << 20;
+  files.scratch = ScratchFile("joint");
+  return RunJointOnFiles(Env::Posix(), options, files, context,
+                         [&](const std::string& line) { session.Say(line); });
 }
 
-// A public set: its training part learns and is searched, some of its test part ask for their
+// A public set: its training part learns and is searched, some of its test part search for their
 // class.
 Experiment OnPublicSet(const JointCommand& command, const JointOptions& options,
                        const Session& session, const RunContext& context) {
@@ -120,7 +52,7 @@ Experiment OnPublicSet(const JointCommand& command, const JointOptions& options,
   asked.joint = options;
   asked.queries = command.ask;
   asked.top = command.top;
-  asked.normalise = command.normalise;
+  asked.normalise = command.files.normalise;
   asked.memory = command.choice.memory_mib << 20;
   asked.scratch = ScratchFile("joint");
   return RunClassRetrieval(Env::Posix(), asked, Labelled(set), context);
@@ -150,21 +82,21 @@ void AddJointExperiment(CLI::App* parent, Session& session) {
       ->check(CLI::IsMember(sets));
   app->add_option("--dir", command->folder, "Where `data get` has put the sets");
   command->cnn.AddTo(app);
-  app->add_option("--ask", command->ask, "Test pictures of the set that ask")
+  app->add_option("--ask", command->ask, "Test pictures of the set that search")
       ->capture_default_str();
   app->add_option("--top", command->top, "Only so many results count in it; 0: all");
-  app->add_option("--features", command->training,
+  app->add_option("--features", command->files.training,
                   "Or training images of your own as local features (.bpf)")
       ->excludes("--dataset");
-  app->add_option("--database", command->database, "Images to search (.bpf)");
-  app->add_option("--queries", command->queries, "Images to ask with (.bpf)");
-  app->add_option("--truth", command->truth, "Right answers: a row per query (.ivecs, .npy)");
-  app->add_option("--labels", command->labels, "Labels of the database");
-  app->add_option("--query-labels", command->query_labels, "Labels of the queries");
-  app->add_flag("--holidays", command->holidays,
+  app->add_option("--database", command->files.database, "Images to search (.bpf)");
+  app->add_option("--queries", command->files.queries, "Images that search (.bpf)");
+  app->add_option("--truth", command->files.truth, "Right answers: a row per query (.ivecs, .npy)");
+  app->add_option("--labels", command->files.labels, "Labels of the database");
+  app->add_option("--query-labels", command->files.query_labels, "Labels of the queries");
+  app->add_flag("--holidays", command->files.holidays,
                 "The database is INRIA Holidays: names tell queries and answers");
   command->choice.AddTo(app);
-  app->add_flag("!--no-normalise", command->normalise, "Take local features as they are");
+  app->add_flag("!--no-normalise", command->files.normalise, "Take local features as they are");
   app->footer(
       "Example:\n  bitpool experiment joint --dataset cifar10 --bits 16,32,64 --top 1000\n"
       "  bitpool experiment joint --features train.bpf --database holidays.bpf "

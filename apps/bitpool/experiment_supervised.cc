@@ -83,7 +83,7 @@ void AddSupervisedExperiment(CLI::App* parent, Session& session) {
   app->add_option("--labels", command->labels, "And their classes, one or several each");
   app->add_option("--classes", command->classes, "Keep only so many of the most frequent classes");
   app->add_option("--setting", options.setting,
-                  "traditional: the learned classes are asked for; unseen: other classes are")
+                  "traditional: queries are of the learned classes; unseen: of other classes")
       ->transform(CLI::CheckedTransformer(
           std::map<std::string, SupervisedSetting>{{"traditional", SupervisedSetting::kTraditional},
                                                    {"unseen", SupervisedSetting::kUnseen}}))
@@ -97,12 +97,12 @@ void AddSupervisedExperiment(CLI::App* parent, Session& session) {
   app->add_option("--seeds", options.seeds, "Runs of each method, each with its own split")
       ->capture_default_str();
   app->add_option("--queries-per-class", options.split.queries_per_class,
-                  "Images of each class that ask (traditional)")
+                  "Images of each class that search (traditional)")
       ->capture_default_str();
   app->add_option("--training-per-class", options.split.training_per_class,
                   "Images of each class that learn (traditional); 0: the whole database")
       ->capture_default_str();
-  app->add_option("--mu", options.mu, "Of generalised max pooling, for the others than sash")
+  app->add_option("--mu", options.mu, "Of generalised max pooling, for methods other than sash")
       ->capture_default_str();
   app->add_flag("!--no-normalise", options.normalise, "Take local features as they are");
   app->add_option("--config", command->configs, "Constants that tune has written, for each method");

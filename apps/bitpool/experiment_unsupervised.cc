@@ -18,7 +18,9 @@ struct UnsupervisedCommand {
 int RunUnsupervised(const UnsupervisedCommand& command, const Session& session) {
   Env& env = Env::Posix();
   UnsupervisedOptions options = command.options;
-  if (options.methods == std::vector<std::string>{"all"}) options.methods.clear();
+  if (options.methods == std::vector<std::string>{"all"}) {
+    options.methods = UnsupervisedOptions().methods;
+  }
   options.Validate();
   if (!command.html.empty()) RequireWritable(env, command.html, command.if_exists);
   const RunContext context = session.MakeContext();
@@ -53,7 +55,7 @@ void AddUnsupervisedExperiment(CLI::App* parent, Session& session) {
   app->add_option("--methods", options.methods, "Methods to compare, or all (the default)")
       ->delimiter(',');
   app->add_option("--seeds", options.seeds, "Runs of each method")->capture_default_str();
-  app->add_option("--queries", options.queries, "Test vectors to ask with")->capture_default_str();
+  app->add_option("--queries", options.queries, "Test vectors that search")->capture_default_str();
   app->add_option("--neighbours", options.neighbours, "Euclidean neighbours that count as right")
       ->capture_default_str();
   app->add_option("--limit", options.limit, "Use only so many training vectors, for a quick look");

@@ -14,7 +14,7 @@ namespace {
 
 struct PoolOptions {
   std::string method = "gmp", features, out;
-  double mu = 10;
+  double mu = PoolingRecipe().mu;
   bool normalise = true;
   IfExists if_exists = IfExists::kFail;
 };

@@ -1,5 +1,4 @@
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <nlohmann/json.hpp>
 
@@ -9,7 +8,6 @@
 #include "bitpool/io/sample_formats.h"
 #include "bitpool/samples/labels.h"
 #include "bitpool/training/feature_training.h"
-#include "bitpool/training/hash_methods.h"
 #include "bitpool/training/model_file.h"
 #include "config.h"
 #include "subcommands.h"
@@ -19,8 +17,8 @@ namespace bitpool::app {
 namespace {
 
 struct TrainOptions {
-  HashSettings settings;
-  std::string vectors, features, labels, config, out, preset = "default";
+  MethodSettings settings;
+  std::string vectors, features, labels, config, out;
   uint64_t memory_mib = 1024;
   bool resume = false;
   IfExists if_exists = IfExists::kFail;
@@ -41,7 +39,7 @@ std::string IterationTable(const TrainingSummary& summary) {
   return FormatTable(rows);
 }
 
-Trained<HashModel> TrainOn(const TrainOptions& options, const HashSettings& settings,
+Trained<HashModel> TrainOn(const TrainOptions& options, const MethodSettings& settings,
                            const RunContext& context) {
   Env& env = Env::Posix();
   if (options.vectors.empty() == options.features.empty()) {
@@ -52,9 +50,8 @@ Trained<HashModel> TrainOn(const TrainOptions& options, const HashSettings& sett
   if (options.features.empty()) {
     const VectorFile vectors(OpenSamples(env, options.vectors));
     return NamingTheFile(options.vectors, [&] {
-      RequireLabels(settings.method, labels ? &*labels : nullptr, vectors.size());
-      return labels ? TrainHash(settings, vectors, *labels, context)
-                    : TrainHash(settings, vectors, context);
+      return TrainOnVectors(settings, {.vectors = vectors, .labels = labels ? &*labels : nullptr},
+                            context);
     });
   }
   const FeatureFile features = FeatureFile::Open(env, options.features);
@@ -72,8 +69,7 @@ Trained<HashModel> TrainOn(const TrainOptions& options, const HashSettings& sett
 int Train(const TrainOptions& options, const Session& session) {
   Env& env = Env::Posix();
   RequireWritable(env, options.out, options.if_exists);
-  HashSettings settings = options.settings;
-  settings.paper = options.preset == "paper";
+  MethodSettings settings = options.settings;
   if (!options.config.empty()) settings = LoadConfig(options.config, settings);
   const RunContext context = session.MakeContext();
   const Trained<HashModel> trained = TrainOn(options, settings, context);
@@ -96,38 +92,34 @@ int Train(const TrainOptions& options, const Session& session) {
 
 void AddTrain(CLI::App& app, Session& session) {
   const auto options = std::make_shared<TrainOptions>();
-  HashSettings& settings = options->settings;
+  MethodSettings& settings = options->settings;
   CLI::App* command =
       app.add_subcommand("train", "Learn binary codes from vectors or local features");
-  std::vector<std::string> names;
-  for (const HashMethod& method : FeatureMethods()) names.emplace_back(method.name);
-  command
-      ->add_option("--method", settings.method, "How: " + fmt::format("{}", fmt::join(names, ", ")))
-      ->check(CLI::IsMember(names))
+  command->add_option("--method", settings.method, "How: " + ListMethods(MethodNames()))
+      ->check(CLI::IsMember(MethodNames()))
       ->capture_default_str();
   command->add_option("--bits", settings.bits, "Length of the codes")->capture_default_str();
   command->add_option("--vectors", options->vectors,
                       "Training vectors, a file of any known format");
   command->add_option("--features", options->features,
-                      "Training images as local features (.bpf); sah and sash need them");
-  command->add_option("--labels", options->labels,
-                      "Their classes, for methods that learn from them (sash, sdh, ksh, bre, "
-                      "cca-itq)");
+                      "Training images as local features (.bpf); needed by " +
+                          ListMethods(MethodNames([](const Method& method) {
+                            return method.learns_from == LearnsFrom::kLocalFeatures;
+                          })));
+  command->add_option(
+      "--labels", options->labels,
+      "Their classes, for methods that learn from them (" +
+          ListMethods(MethodNames([](const Method& method) { return method.needs_labels; })) + ")");
   command->add_option("-o,--out", options->out, "Where to write the model (.bpm)")->required();
   command
-      ->add_option(
-          "--preset", options->preset,
-          "Constants: default holds at any scale of the data; paper is literal (rba, sah, sash)")
-      ->check(CLI::IsMember({"default", "paper"}))
+      ->add_option("--preset", settings.preset,
+                   "Constants: default holds at any scale of the data; paper is literal (" +
+                       ListMethods(MethodNames(
+                           [](const Method& method) { return !method.presets.empty(); })) +
+                       ")")
+      ->check(CLI::IsMember({kDefaultPreset, kPaperPreset}))
       ->capture_default_str();
-  command->add_option("--iterations", settings.iterations, "At most so many iterations");
-  command->add_option("--lambda", settings.lambda,
-                      "Weight of the quantisation loss (rba, sah, sash)");
-  command->add_option("--beta", settings.beta, "Weight of the regularisation (rba, sah, sash)");
-  command->add_option("--gamma", settings.gamma, "Weight of the aggregation (sah, sash)");
-  command->add_option("--alpha", settings.alpha, "Ridge of the mapping for new images (sash)");
-  command->add_option("--mu", settings.mu, "How much a large aggregated vector costs (features)");
-  command->add_flag("!--no-normalise", settings.normalise, "Take local features as they are");
+  AddMethodOptions(command, settings);
   command->add_option("--config", options->config, "Constants that tune has written");
   command->add_option("--memory", options->memory_mib, "MiB for images; beyond, they go to a file")
       ->capture_default_str();

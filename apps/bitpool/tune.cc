@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
-#include <string_view>
 
 #include "bitpool/dataset/feature_file.h"
 #include "bitpool/dataset/label_file.h"
@@ -21,16 +20,18 @@ struct TuneCommand {
   IfExists if_exists = IfExists::kFail;
 };
 
-std::string Readable(const TuneResult& result, const std::string& method) {
-  std::vector<std::vector<std::string>> rows = {
-      {"mu", "lambda", "beta", "gamma", "alpha", "score"}};
+std::string Readable(const TuneResult& result) {
+  const std::vector<std::string> constants = TunedConstants();
+  std::vector<std::vector<std::string>> rows = {constants};
+  rows.front().emplace_back("score");
   for (const TuneTrial& trial : result.trials) {
+    std::vector<std::string>& row = rows.emplace_back();
+    for (const std::string& constant : constants) {
+      const auto found = trial.constants.find(constant);
+      row.push_back(found == trial.constants.end() ? "" : fmt::format("{:.4g}", found->second));
+    }
     const bool best = trial.score == result.best.score;
-    rows.push_back({fmt::format("{:.4g}", trial.mu), fmt::format("{:.4g}", trial.lambda),
-                    fmt::format("{:.4g}", trial.beta),
-                    method == "rba" ? "" : fmt::format("{:.4g}", trial.gamma),
-                    method == "sash" ? fmt::format("{:.4g}", trial.alpha) : "",
-                    fmt::format("{:.2f}{}", trial.score, best ? " *" : "")});
+    row.push_back(fmt::format("{:.2f}{}", trial.score, best ? " *" : ""));
   }
   return result.criterion + ", percent\n" + FormatTable(rows);
 }
@@ -38,12 +39,9 @@ std::string Readable(const TuneResult& result, const std::string& method) {
 nlohmann::json ToJson(const TuneResult& result, const nlohmann::json& config) {
   nlohmann::json trials = nlohmann::json::array();
   for (const TuneTrial& trial : result.trials) {
-    trials.push_back({{"mu", trial.mu},
-                      {"lambda", trial.lambda},
-                      {"beta", trial.beta},
-                      {"gamma", trial.gamma},
-                      {"alpha", trial.alpha},
-                      {"score", trial.score}});
+    nlohmann::json& one = trials.emplace_back();
+    for (const std::string& constant : TunedConstants()) one[constant] = trial.ValueOf(constant);
+    one["score"] = trial.score;
   }
   return {{"criterion", result.criterion}, {"trials", trials}, {"config", config}};
 }
@@ -63,7 +61,7 @@ int RunTune(const TuneCommand& command, const Session& session) {
   if (session.json()) {
     Session::Print(ToJson(result, config));
   } else {
-    Session::Print(Readable(result, command.options.settings.method));
+    Session::Print(Readable(result));
   }
   session.Say(fmt::format("{}: for `train --config`", command.out));
   return kExitFine;
@@ -77,26 +75,22 @@ void AddTune(CLI::App& app, Session& session) {
   options.settings.method = "sah";
   CLI::App* tune = app.add_subcommand("tune", "Choose constants by cross-validation");
   tune->add_option("--method", options.settings.method,
-                   "What to tune: sah, sash or rba; sdh, ksh, bre and cca-itq: mu alone")
-      ->check(CLI::IsMember({"sah", "sash", "rba", "sdh", "ksh", "bre", "cca-itq"}))
+                   "What to tune: " + ListMethods(MethodNames(HasTuning)))
+      ->check(CLI::IsMember(MethodNames(HasTuning)))
       ->capture_default_str();
   tune->add_option("--bits", options.settings.bits, "Length of the codes")->capture_default_str();
   tune->add_option("--features", command->features, "Training images as local features (.bpf)")
       ->required();
-  tune->add_option("--labels", command->labels,
-                   "Their labels, to be judged by, and learned from by sash and others");
+  tune->add_option(
+      "--labels", command->labels,
+      "Their labels: what is found is judged by them, and some methods learn from them");
   tune->add_flag("--unseen", options.unseen_classes,
                  "Hold out whole classes: constants for classes that were never seen");
   tune->add_option("-o,--out", command->out, "Where to write the constants (.json)")->required();
-  tune->add_option("--lambda", options.settings.lambda, "Fix lambda");
-  tune->add_option("--beta", options.settings.beta, "Fix beta");
-  tune->add_option("--gamma", options.settings.gamma, "Fix gamma");
-  tune->add_option("--mu", options.settings.mu, "Fix mu");
-  tune->add_option("--alpha", options.settings.alpha, "Fix alpha");
-  tune->add_flag("!--no-normalise", options.settings.normalise, "Take local features as they are");
+  AddFixedOptions(tune, options.settings);
   tune->add_option("--training", options.training, "Images to learn from, at most")
       ->capture_default_str();
-  tune->add_option("--validation", options.validation, "Images held out to ask with, at most")
+  tune->add_option("--validation", options.validation, "Images held out to search with, at most")
       ->capture_default_str();
   tune->add_option("--seeds", options.seeds, "Runs of every candidate")->capture_default_str();
   AddForce(tune, command->if_exists);

@@ -1,13 +1,62 @@
 #include "config.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <string_view>
 
+#include "bitpool/io/env.h"
 #include "bitpool/training/tune.h"
 #include "session.h"
 
 namespace bitpool::app {
 namespace {
+
+// An option with the methods that have it.
+struct SharedOption {
+  OptionDescription description;
+  std::vector<std::string> methods;
+};
+
+// Every option of the methods once, but for the bits.
+std::vector<SharedOption> SharedOptions() {
+  std::vector<SharedOption> all;
+  for (const Method& method : Methods()) {
+    for (const OptionDescription& option : method.options) {
+      if (option.name == "bits") continue;
+      auto found = std::ranges::find(
+          all, option.name, [](const SharedOption& shared) { return shared.description.name; });
+      if (found == all.end()) found = all.insert(all.end(), {.description = option, .methods = {}});
+      found->methods.push_back(method.name);
+    }
+  }
+  return all;
+}
+
+void AddOption(CLI::App* command, const OptionDescription& option, const std::string& help,
+               MethodSettings& settings) {
+  const std::string name = option.name;
+  if (option.type == OptionType::kSwitch) {
+    command->add_flag_callback(
+        "--no-" + name, [&settings, name] { settings.options[name] = 0; }, help);
+  } else if (option.type == OptionType::kWhole) {
+    command->add_option_function<int>(
+        "--" + name, [&settings, name](int value) { settings.options[name] = value; }, help);
+  } else {
+    command->add_option_function<double>(
+        "--" + name, [&settings, name](double value) { settings.options[name] = value; }, help);
+  }
+}
+
+std::string HelpOf(const SharedOption& option) {
+  if (option.description.type == OptionType::kSwitch) {
+    return fmt::format("Do not: {}", option.description.help);
+  }
+  if (option.description.of_pooling) return option.description.help + " (features)";
+  return fmt::format("{} ({})", option.description.help, ListMethods(option.methods));
+}
 
 nlohmann::json ParseConfig(const std::string& file) {
   const auto view = Env::Posix().Map(file);
@@ -22,7 +71,29 @@ nlohmann::json ParseConfig(const std::string& file) {
 
 }  // namespace
 
-HashSettings LoadConfig(const std::string& file, const HashSettings& settings) {
+void AddMethodOptions(CLI::App* command, MethodSettings& settings) {
+  for (const SharedOption& option : SharedOptions()) {
+    AddOption(command, option.description, HelpOf(option), settings);
+  }
+}
+
+void AddFixedOptions(CLI::App* command, MethodSettings& settings) {
+  const std::vector<std::string> tuned = TunedConstants();
+  for (const SharedOption& option : SharedOptions()) {
+    const std::string& name = option.description.name;
+    if (std::ranges::find(tuned, name) != tuned.end()) {
+      AddOption(command, option.description, "Fix " + name, settings);
+    } else if (option.description.type == OptionType::kSwitch) {
+      AddOption(command, option.description, HelpOf(option), settings);
+    }
+  }
+}
+
+std::string ListMethods(const std::vector<std::string>& names) {
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
+MethodSettings LoadConfig(const std::string& file, const MethodSettings& settings) {
   return NamingTheFile(file, [&] { return ReadConfig(ParseConfig(file), settings); });
 }
 

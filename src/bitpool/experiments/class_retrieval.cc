@@ -40,7 +40,7 @@ JointOptions WithConstants(const ClassRetrievalOptions& options, const FeatureSe
   JointOptions joint = options.joint;
   TuneOptions tuning;
   tuning.settings.bits = options.tune_bits;
-  tuning.settings.normalise = options.normalise;
+  tuning.settings.options["normalise"] = options.normalise ? 1 : 0;
   tuning.seeds = 1;
   tuning.rounds = 1;
   if (options.tune) ChooseConstants(tuning, training, joint, context);

@@ -15,7 +15,7 @@ struct ClassRetrievalOptions {
   // The set's training part learns and is searched, and images of its test part ask; off: images of
   // every class ask, and all others learn and are searched.
   bool own_parts = true;
-  Index queries = 1000;           // own parts: images that ask, drawn at random
+  Index queries = 1000;           // own parts: images that search, drawn at random
   Index queries_per_class = 100;  // otherwise
   Index top = 0;                  // only so many results count; 0: all
   bool normalise = true;          // local features to unit length first

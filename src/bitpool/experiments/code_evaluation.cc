@@ -2,13 +2,11 @@
 
 namespace bitpool {
 
-CodeEvaluation EvaluateBothWays(const HashModel& model, const BinaryCodes& codes,
-                                const MatrixF& queries, const GroundTruth& truth,
-                                const Protocol& protocol, const RunContext& context) {
-  const MatrixF weights = model.encoder->Project(queries);
-  return {
-      .hamming = EvaluateCodes(codes, BinaryCodes::FromSigns(weights), truth, protocol, context),
-      .asymmetric = EvaluateAsymmetric(codes, weights, truth, protocol, context)};
+CodeEvaluation EvaluateBothWays(const BinaryCodes& codes, const EncodedVectors& queries,
+                                const GroundTruth& truth, const Protocol& protocol,
+                                const RunContext& context) {
+  return {.hamming = EvaluateCodes(codes, queries.codes, truth, protocol, context),
+          .asymmetric = EvaluateAsymmetric(codes, queries.projections, truth, protocol, context)};
 }
 
 }  // namespace bitpool

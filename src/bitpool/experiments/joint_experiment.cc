@@ -11,8 +11,8 @@
 #include "bitpool/experiments/code_evaluation.h"
 #include "bitpool/experiments/machine.h"
 #include "bitpool/hash/feature_encoder.h"
-#include "bitpool/hash/sah.h"
 #include "bitpool/report/report.h"
+#include "bitpool/training/pooled_vectors.h"
 
 namespace bitpool {
 namespace {
@@ -23,50 +23,38 @@ double TotalVariance(const MatrixF& vectors) {
          static_cast<double>(vectors.cols());
 }
 
-class JointRunner {
+class JointRunner : public ComparedTask {
  public:
-  JointRunner(const JointOptions& options, const JointTask& task)
-      : options_(options), task_(task) {}
+  JointRunner(const JointOptions& options, const JointTask& task, const RunContext& context)
+      : options_(options),
+        task_(task),
+        trainer_(task.training, nullptr),
+        first_seed_(context.seed()) {}
 
-  HashSettings SettingsOf(const std::string& method, int bits) const {
-    const auto found = options_.constants.find(method);
-    HashSettings settings = found == options_.constants.end() ? HashSettings() : found->second;
-    settings.method = method;
-    settings.bits = bits;
-    settings.normalise = task_.normalise;
-    if (!settings.mu) settings.mu = options_.mu;
+  MethodSettings SettingsOf(const std::string& method) override {
+    MethodSettings settings = options_.SettingsOf(method);
+    settings.options["normalise"] = task_.normalise ? 1 : 0;
+    settings.options.emplace("mu", options_.mu);
     return settings;
   }
 
-  RunFigures RunOnce(const HashSettings& settings, bool show, const RunContext& context) {
+  RunFigures Run(const MethodSettings& settings, const RunContext& context) override {
     RunFigures figures;
-    const MatrixF* pooled = nullptr;
-    if (settings.method != "sah") pooled = &PooledTraining(*settings.mu, context);
+    trainer_.Prepare(settings, context);
     const Stopwatch watch;
-    const HashModel model = Train(settings, pooled, context);
+    const HashModel model = trainer_.Train(settings, context);
     figures.metrics["training_seconds"] = watch.seconds();
     figures.model = ModelDigest(model);
     context.ThrowIfStopped();
-    Evaluate(model, show, context, figures);
+    Evaluate(model, Shows(settings, context), context, figures);
     return figures;
   }
 
  private:
-  HashModel Train(const HashSettings& settings, const MatrixF* pooled, const RunContext& context) {
-    if (pooled == nullptr) return TrainSah(SahOptionsFrom(settings), task_.training, context).model;
-    HashModel model = TrainHash(settings, MatrixColumns(*pooled), context).model;
-    model.pooling = PoolingRecipe{.normalise = task_.normalise, .mu = *settings.mu, .gamma = 0};
-    return model;
-  }
-
-  // The GMP vectors of the training images, made once for each μ.
-  const MatrixF& PooledTraining(double mu, const RunContext& context) {
-    MatrixF& vectors = pooled_[mu];
-    if (vectors.size() == 0) {
-      vectors = PoolRecords(task_.training,
-                            {Coupling::None(task_.training.dimension()), {.mu = mu}}, context);
-    }
-    return vectors;
+  bool Shows(const MethodSettings& settings, const RunContext& context) const {
+    return context.seed() == first_seed_ &&
+           settings.bits == *std::ranges::max_element(options_.bits) && !task_.names.empty() &&
+           !task_.query_names.empty();
   }
 
   void Evaluate(const HashModel& model, bool show, const RunContext& context,
@@ -74,15 +62,16 @@ class JointRunner {
     const PoolingSystem pooling = PoolingOf(model);
     const MatrixF database = PoolRecords(task_.database, pooling, context);
     const BinaryCodes codes = EncodeAll(*model.encoder, MatrixColumns(database), context);
-    const MatrixF queries = QueryVectors(pooling, database, context);
+    const MatrixF vectors = QueryVectors(pooling, database, context);
+    const EncodedVectors queries = EncodeBatch(*model.encoder, MatrixColumns(vectors), context);
     const CodeEvaluation evaluation =
-        EvaluateBothWays(model, codes, queries, task_.truth, task_.protocol, context);
+        EvaluateBothWays(codes, queries, task_.truth, task_.protocol, context);
     figures.metrics[kMap] = 100 * evaluation.hamming.mean_ap;
     figures.metrics[kAsymmetricMap] = 100 * evaluation.asymmetric.mean_ap;
     const double error = ReconstructionError(model, MatrixColumns(database), context);
     figures.metrics["reconstruction_error"] = error;
     figures.metrics["relative_reconstruction_error"] = error / TotalVariance(database);
-    if (show) figures.shown = Show(codes, model.encoder->Encode(queries));
+    if (show) figures.shown = Show(codes, queries.codes);
   }
 
   // The first results of queries that are spread evenly over all; what the truth ignores, such as
@@ -122,74 +111,50 @@ class JointRunner {
 
   const JointOptions& options_;
   const JointTask& task_;
-  std::map<double, MatrixF> pooled_;
+  RecordTrainer trainer_;
+  uint64_t first_seed_;
 };
 
-bool CanShow(const JointTask& task) { return !task.names.empty() && !task.query_names.empty(); }
-
-nlohmann::json DescribeConstants(const JointOptions& options, const JointRunner& runner) {
+nlohmann::json DescribeConstants(const JointOptions& options, JointRunner& runner) {
   nlohmann::json constants = nlohmann::json::object();
   for (const std::string& method : options.methods) {
-    nlohmann::json settings = DescribeSettings(runner.SettingsOf(method, options.bits.front()), 0);
-    for (const char* key : {"method", "bits", "preset", "seed", "normalise"}) settings.erase(key);
-    constants[method] = settings;
+    constants[method] = DescribeOptions(runner.SettingsOf(method));
+    constants[method].erase("normalise");
   }
   return constants;
 }
 
 }  // namespace
 
+void JointOptions::TakeMuOfRba() {
+  const auto rba = constants.find("rba");
+  if (rba == constants.end()) return;
+  const auto found = rba->second.options.find("mu");
+  if (found != rba->second.options.end()) mu = found->second;
+}
+
 void JointOptions::Validate() const {
-  for (const int length : bits) RequireBits(length);
-  for (const std::string& method : methods) {
-    if (method != "sah") FindVectorMethod(method);
-  }
-  if (bits.empty() || methods.empty() || seeds < 1 || !(mu > 0)) {
-    throw Error(ErrorCode::kInvalidArgument,
-                "expected at least one code length, method and seed, and a positive mu");
-  }
+  Comparison::Validate(NeedsNoLabels);
+  if (!(mu > 0)) throw Error(ErrorCode::kInvalidArgument, "expected a positive mu");
 }
 
 Experiment RunJointExperiment(const JointOptions& options, const JointTask& task,
                               const RunContext& context) {
   options.Validate();
-  JointRunner runner(options, task);
+  JointRunner runner(options, task, context);
   Experiment experiment;
   experiment.name = "joint";
   experiment.title = "Aggregating and hashing learned together";
-  experiment.settings = {{"methods", options.methods},
-                         {"bits", options.bits},
-                         {"seeds", options.seeds},
-                         {"first_seed", context.seed()},
-                         {"protocol", task.protocol.Describe()},
-                         {"local_features", task.normalise ? "unit length" : "as they are"},
-                         {"constants", DescribeConstants(options, runner)}};
+  experiment.settings = DescribeComparison(options, context);
+  experiment.settings["protocol"] = task.protocol.Describe();
+  experiment.settings["local_features"] = task.normalise ? "unit length" : "as they are";
+  experiment.settings["constants"] = DescribeConstants(options, runner);
   experiment.data = {{"training_images", task.training.size()},
                      {"database_images", task.database.size()},
                      {"queries", task.truth.query_count()},
                      {"dimension", task.training.dimension()}};
   experiment.machine = DescribeMachine(FactsOfThisMachine(context));
-  Progress progress = context.StartProgress(
-      "comparing", "runs",
-      options.methods.size() * options.bits.size() * static_cast<size_t>(options.seeds));
-  for (const std::string& method : options.methods) {
-    for (const int bits : options.bits) {
-      std::map<std::string, std::vector<double>> figures;
-      for (int run = 0; run < options.seeds; ++run) {
-        const RunContext seeded =
-            context.WithSeed(context.seed() + static_cast<uint64_t>(run)).WithoutProgress();
-        const bool show = run == 0 && bits == *std::ranges::max_element(options.bits);
-        const RunFigures found = FindOrMake(options.figures, {method, bits, seeded.seed()}, [&] {
-          return runner.RunOnce(runner.SettingsOf(method, bits), show && CanShow(task), seeded);
-        });
-        for (const auto& [metric, figure] : found.metrics) figures[metric].push_back(figure);
-        progress.Advance();
-      }
-      for (const auto& [metric, values] : figures) {
-        experiment.results.push_back(SummariseRuns(method, bits, metric, values));
-      }
-    }
-  }
+  RunComparison(options, {}, runner, context, experiment);
   return experiment;
 }
 

@@ -1,37 +1,36 @@
 #pragma once
 
-#include <map>
 #include <string>
 #include <vector>
 
 #include "bitpool/base/run_context.h"
-#include "bitpool/experiments/run_figures.h"
+#include "bitpool/experiments/comparison.h"
 #include "bitpool/hash/image_record.h"
 #include "bitpool/metrics/protocol.h"
 #include "bitpool/report/experiment_result.h"
 #include "bitpool/samples/ground_truth.h"
-#include "bitpool/training/hash_methods.h"
 
 namespace bitpool {
 
-struct JointOptions {
-  std::vector<int> bits = {8, 16, 24, 32};
-  std::vector<std::string> methods = {"sah", "rba", "ba", "itq", "kmh", "sph"};
-  int seeds = 3;   // runs of each method, with consecutive seeds
-  double mu = 10;  // of generalised max pooling, for the methods that do not choose their own
-  // Constants of a method, where they are not its defaults: found by `tune`, on training images.
-  std::map<std::string, HashSettings> constants = {};
-  FigureStore* figures = nullptr;  // where the figures of single runs are kept; null: nowhere
-  // Queries whose results are kept there too, of the first seed and the longest codes, with so many
-  // results. For tasks whose images have names.
+struct JointOptions : Comparison {
+  JointOptions()
+      : Comparison{.bits = {8, 16, 24, 32}, .methods = {"sah", "rba", "ba", "itq", "kmh", "sph"}} {}
+
+  // μ of generalised max pooling, for the methods that have none among their constants.
+  double mu = PoolingRecipe().mu;
+  // Queries whose results are kept with the figures, of the first seed and the longest codes, with
+  // so many results. For tasks whose images have names.
   Index shown = 0;
   Index shown_results = 8;
+
+  // The methods that only hash take μ from the constants of RBA, if it has one.
+  void TakeMuOfRba();
 
   // Throws kInvalidArgument when a field has no meaning.
   void Validate() const;
 };
 
-// Images that were reduced to records, and what is asked of them.
+// Images that were reduced to records, and the search that is measured with them.
 struct JointTask {
   const RecordStore& training;
   const RecordStore& database;

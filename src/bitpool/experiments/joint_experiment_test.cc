@@ -64,8 +64,8 @@ TEST_F(JointExperimentTest, IsTheSameAtAnyNumberOfThreads) {
 }
 
 TEST_F(JointExperimentTest, SeparateQueriesAndConstants) {
-  options_.constants["sah"].gamma = 3;
-  options_.constants["rba"].mu = 2;
+  options_.constants["sah"].options["gamma"] = 3;
+  options_.constants["rba"].options["mu"] = 2;
   const Experiment experiment = RunJointExperiment(options_,
                                                    {.training = training_,
                                                     .database = database_,

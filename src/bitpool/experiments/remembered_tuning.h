@@ -11,12 +11,13 @@ namespace bitpool {
 
 // The settings with the constants that Tune chooses, which are kept in the store (if there is one)
 // as the figures of "tuned METHOD": an experiment that was interrupted need not choose again.
-HashSettings RememberedTuning(const TuneOptions& options, const FeatureSet& features,
-                              const Labels* labels, FigureStore* store, const RunContext& context);
+MethodSettings RememberedTuning(const TuneOptions& options, const FeatureSet& features,
+                                const Labels* labels, FigureStore* store,
+                                const RunContext& context);
 
-// Gives RBA and SAH, where they are compared and have no constants of their own, those that are
-// chosen on the training images without labels; the methods that only pool take μ from those of
-// RBA. The method of options.settings is not looked at.
+// Gives the methods that are compared, have something to tune and have no constants of their own,
+// those that are chosen on the training images without labels; the methods that only hash take μ
+// from those of RBA. The method of options.settings is not looked at.
 void ChooseConstants(TuneOptions options, const FeatureSet& training, JointOptions& joint,
                      const RunContext& context);
 

@@ -198,7 +198,7 @@ class RetrievalRunner {
     const FeatureSet& features = embedded ? static_cast<const FeatureSet&>(*embedded) : raw;
     TuneOptions tuning;
     tuning.settings.bits = options_.tune_bits;
-    tuning.settings.normalise = options_.normalise;
+    tuning.settings.options["normalise"] = options_.normalise ? 1 : 0;
     tuning.training = TuningImages(features);
     tuning.seeds = 1;
     tuning.rounds = 1;

@@ -61,7 +61,7 @@ FeatureFile KeptPictureFeatures(Env& env, const PictureDescriber& describer,
 // would have been asked for or found with then does not count (Holidays), or it is not found where
 // the ground-truth files name it (kNotFound; Oxford and Paris). Features are kept in `work` under
 // names that tell the pictures and the extractor. Throws kInvalidArgument when there is nothing to
-// learn from, nothing is asked, or a query's box has no features.
+// learn from, there are no queries, or a query's box has no features.
 Experiment RunRetrievalExperiment(Env& env, const RetrievalOptions& options,
                                   const RetrievalSet& set, const RunContext& context,
                                   const std::function<void(const std::string&)>& say);

@@ -87,7 +87,7 @@ class RetrievalExperimentTest : public ::testing::Test {
   }
   double CosineMap() { return Run().data["gmp_cosine_mAP"].get<double>(); }
 
-  // A set like Oxford: one picture of four scenes, each of which is asked for by its box. Each is
+  // A set like Oxford: one picture of four scenes, whose query is its box. Each is
   // there once more as it is, which is to be ignored, and once badly saved, which is right.
   void MakeOxford(std::span<const std::byte> four_in_one, double scene_width, double scene_height) {
     set_.name = "oxford5k";

@@ -13,7 +13,7 @@
 
 namespace bitpool {
 
-// A picture that was asked with, and the first pictures it found.
+// A query picture and the first pictures that it found.
 struct ShownSearch {
   struct Result {
     std::string name;

@@ -8,7 +8,7 @@
 
 #include "bitpool/hash/testing.h"
 #include "bitpool/io/testing.h"
-#include "bitpool/training/hash_methods.h"
+#include "bitpool/training/methods.h"
 
 namespace bitpool {
 namespace {
@@ -67,11 +67,13 @@ TEST(RunFigures, AreMadeOnce) {
 
 TEST(RunFigures, ADigestTellsModelsApart) {
   const MatrixF x = ClusteredSamples(6, 100, 1);
-  const auto digest = [&](const HashSettings& settings, uint64_t seed) {
+  const MatrixColumns source(x);
+  const auto digest = [&](const MethodSettings& settings, uint64_t seed) {
     return ModelDigest(
-        TrainHash(settings, MatrixColumns(x), RunContext({.threads = 1, .seed = seed})).model);
+        TrainOnVectors(settings, {.vectors = source}, RunContext({.threads = 1, .seed = seed}))
+            .model);
   };
-  const HashSettings itq{.method = "itq", .bits = 4};
+  const MethodSettings itq{.method = "itq", .bits = 4};
   EXPECT_EQ(digest(itq, 1), digest(itq, 1));
   EXPECT_NE(digest(itq, 1), digest(itq, 2));
   EXPECT_NE(digest(itq, 1), digest({.method = "rba", .bits = 4}, 1));

@@ -13,14 +13,13 @@
 #include "bitpool/experiments/set_pictures.h"
 #include "bitpool/hash/feature_encoder.h"
 #include "bitpool/hash/image_record.h"
-#include "bitpool/hash/sah.h"
-#include "bitpool/hash/sash.h"
 #include "bitpool/image/thumbnail.h"
 #include "bitpool/index/code_index.h"
 #include "bitpool/pool/simple_pooling.h"
 #include "bitpool/report/data_uri.h"
 #include "bitpool/report/report.h"
-#include "bitpool/training/hash_methods.h"
+#include "bitpool/training/methods.h"
+#include "bitpool/training/pooled_vectors.h"
 
 namespace bitpool {
 namespace {
@@ -76,11 +75,11 @@ DescribedPictures Describe(const DenseSift& sift, const PictureSet& pictures, In
   return described;
 }
 
-// A method at work: its model, the codes of the database, and the queries' vectors.
+// A method at work: its model, the codes of the database, and what it makes of the queries.
 struct Trial {
   HashModel model;
   BinaryCodes database{1};
-  MatrixF queries;
+  EncodedVectors queries;
 };
 
 class Showcase {
@@ -106,8 +105,8 @@ class Showcase {
     const double search = watch.seconds();
     Protocol protocol = HashingProtocol();
     protocol.at = {kNearest};
-    const CodeEvaluation found = EvaluateBothWays(trial.model, trial.database, trial.queries,
-                                                  truth_, protocol, context_.WithoutProgress());
+    const CodeEvaluation found = EvaluateBothWays(trial.database, trial.queries, truth_, protocol,
+                                                  context_.WithoutProgress());
     const auto add = [&](const char* metric, double figure) {
       experiment.results.push_back(SummariseRuns(name, options_.bits, metric, {figure}));
     };
@@ -122,67 +121,40 @@ class Showcase {
 
   Trial OnMeans(double& training) const {
     const Stopwatch watch;
-    HashModel model = TrainHash(Settings("itq"), MatrixColumns(database_.means), context_).model;
+    const MatrixColumns means(database_.means);
+    HashModel model =
+        TrainOnVectors({.method = "itq", .bits = options_.bits}, {.vectors = means}, context_)
+            .model;
     training = watch.seconds();
     return Encode(std::move(model), database_.means, queries_.means);
   }
 
-  Trial OnPooled(const std::string& method, double& training) const {
-    const Stopwatch watch;
-    const PoolingSystem pooling = Gmp(options_.mu);
-    const MatrixF vectors = PoolRecords(database_.records, pooling, context_);
-    HashModel model = TrainHash(Settings(method), MatrixColumns(vectors), context_).model;
-    training = watch.seconds();
-    return Encode(std::move(model), vectors, PoolRecords(queries_.records, pooling, context_));
-  }
-
-  Trial Sah(double& training) const {
-    const Stopwatch watch;
-    HashSettings settings = Settings("sah");
-    settings.mu = options_.mu;
-    HashModel model = TrainSah(SahOptionsFrom(settings), database_.records, context_).model;
-    training = watch.seconds();
-    return EncodePooled(std::move(model));
-  }
-
-  Trial Sash(double& training) const {
+  // From the local features; what is pooled before it is hashed is pooled in the time of training.
+  Trial OnLocalFeatures(const char* method, OptionValues constants, double& training) const {
     const Stopwatch watch;
     HashModel model =
-        TrainSash(SashOptionsFrom(Settings("sash")), database_.records, database_.labels, context_)
-            .model;
+        RecordTrainer(database_.records, &database_.labels)
+            .Train({.method = method, .bits = options_.bits, .options = std::move(constants)},
+                   context_);
     training = watch.seconds();
-    return EncodePooled(std::move(model));
+    const PoolingSystem pooling = PoolingOf(model);
+    const MatrixF database = PoolRecords(database_.records, pooling, context_);
+    return Encode(std::move(model), database, PoolRecords(queries_.records, pooling, context_));
   }
 
   RealSearchResult Search(const Trial& trial) const {
     const RunContext quiet = context_.WithoutProgress();
     const auto index = MakeIndex(trial.database, IndexKind::kAuto, quiet);
-    return index->SearchReal(trial.model.encoder->Project(trial.queries), kNearest,
-                             {.how = RealSearch::kExact}, quiet);
+    return index->SearchReal(trial.queries.projections, kNearest, {.how = RealSearch::kExact},
+                             quiet);
   }
 
  private:
-  HashSettings Settings(const std::string& method) const {
-    HashSettings settings;
-    settings.method = method;
-    settings.bits = options_.bits;
-    return settings;
-  }
-
-  PoolingSystem Gmp(double mu) const {
-    return {Coupling::None(database_.records.dimension()), {.mu = mu}};
-  }
-
-  Trial Encode(HashModel model, const MatrixF& database, MatrixF queries) const {
-    BinaryCodes codes =
-        EncodeAll(*model.encoder, MatrixColumns(database), context_.WithoutProgress());
-    return {.model = std::move(model), .database = std::move(codes), .queries = std::move(queries)};
-  }
-
-  Trial EncodePooled(HashModel model) const {
-    const PoolingSystem pooling = PoolingOf(model);
-    const MatrixF database = PoolRecords(database_.records, pooling, context_);
-    return Encode(std::move(model), database, PoolRecords(queries_.records, pooling, context_));
+  Trial Encode(HashModel model, const MatrixF& database, const MatrixF& queries) const {
+    const RunContext quiet = context_.WithoutProgress();
+    BinaryCodes codes = EncodeAll(*model.encoder, MatrixColumns(database), quiet);
+    EncodedVectors asking = EncodeBatch(*model.encoder, MatrixColumns(queries), quiet);
+    return {.model = std::move(model), .database = std::move(codes), .queries = std::move(asking)};
   }
 
   const ShowcaseOptions& options_;
@@ -195,7 +167,7 @@ class Showcase {
 std::vector<ShownQuery> Show(const ShowcaseOptions& options, const Showcase& showcase,
                              const Trial& trial) {
   const RealSearchResult found = showcase.Search(trial);
-  const Index queries = trial.queries.cols();
+  const Index queries = trial.queries.codes.size();
   std::vector<ShownQuery> shown;
   for (Index i = 0; i < std::min(options.shown, queries); ++i) {
     const Index query = i * queries / options.shown;
@@ -258,10 +230,12 @@ ShowcaseResult RunShowcase(const ShowcaseOptions& options, const std::string& se
     return showcase.Measure(name, run, experiment);
   };
   measure("ITQ on mean", [&](double& t) { return showcase.OnMeans(t); });
-  measure("ITQ on GMP", [&](double& t) { return showcase.OnPooled("itq", t); });
-  measure("RBA on GMP", [&](double& t) { return showcase.OnPooled("rba", t); });
-  const Trial sah = measure("SAH", [&](double& t) { return showcase.Sah(t); });
-  measure("SASH, with labels", [&](double& t) { return showcase.Sash(t); });
+  const OptionValues pooling = {{"mu", options.mu}};
+  measure("ITQ on GMP", [&](double& t) { return showcase.OnLocalFeatures("itq", pooling, t); });
+  measure("RBA on GMP", [&](double& t) { return showcase.OnLocalFeatures("rba", pooling, t); });
+  const Trial sah =
+      measure("SAH", [&](double& t) { return showcase.OnLocalFeatures("sah", pooling, t); });
+  measure("SASH, with labels", [&](double& t) { return showcase.OnLocalFeatures("sash", {}, t); });
   result.shown = Show(options, showcase, sah);
   return result;
 }

@@ -7,6 +7,7 @@
 #include "bitpool/codes/top_scores.h"
 #include "bitpool/dataset/public_sets.h"
 #include "bitpool/features/sift_extractor.h"
+#include "bitpool/hash/hash_model.h"
 #include "bitpool/report/experiment_result.h"
 #include "bitpool/report/report.h"
 
@@ -16,10 +17,10 @@ struct ShowcaseOptions {
   int bits = 32;
   // Made for pictures of 28 × 28 pixels: 6 × 6 descriptors of 12 × 12 pixels each.
   DenseSiftOptions sift = {.step = 3, .bin_sizes = {3}};
-  double mu = 10;      // of generalised max pooling
-  Index queries = 0;   // test pictures that ask; 0: all
-  Index shown = 8;     // queries whose results are shown
-  Index results = 10;  // of each
+  double mu = PoolingRecipe().mu;  // of generalised max pooling
+  Index queries = 0;               // test pictures that search; 0: all
+  Index shown = 8;                 // queries whose results are shown
+  Index results = 10;              // of each
 
   // Throws kInvalidArgument when a field has no meaning.
   void Validate() const;
@@ -41,7 +42,7 @@ struct ShowcaseResult {  // NOLINT(bugprone-exception-escape): as Experiment
 // it ITQ on mean and on generalised max pooling, RBA, and SASH, which learns from the labels.
 // Metrics: "mAP" over all results and "precision_at_100", in percent, for pictures of the same
 // class, both also asymmetric; "training_seconds", with the pooling it needs; "search_seconds" for
-// the 100 best of all queries, asked with real numbers.
+// the 100 best of all queries, which are real numbers.
 ShowcaseResult RunShowcase(const ShowcaseOptions& options, const std::string& set,
                            const PublicPictures& pictures, const RunContext& context);
 

@@ -8,10 +8,10 @@
 #include "bitpool/base/stopwatch.h"
 #include "bitpool/experiments/machine.h"
 #include "bitpool/hash/feature_encoder.h"
-#include "bitpool/hash/sah.h"
+#include "bitpool/hash/image_record.h"
 #include "bitpool/pictures/picture_files.h"
 #include "bitpool/pool/simple_pooling.h"
-#include "bitpool/training/hash_methods.h"
+#include "bitpool/training/methods.h"
 
 namespace bitpool {
 namespace {
@@ -78,10 +78,12 @@ Experiment MeasureStepTimes(const StepTimeOptions& options, const PictureDescrib
                             const std::filesystem::path& folder, const RunContext& context) {
   options.Validate();
   const DescribedPictures pictures = Describe(describer, folder, options.pictures, context);
-  HashSettings settings{.method = "sah", .bits = options.bits};
-  settings.mu = options.mu;
+  MemoryRecords records(describer.dimension());
+  ReduceImages(pictures.features, true, records, context.WithoutProgress());
+  const MethodSettings settings{
+      .method = "sah", .bits = options.bits, .options = {{"mu", options.mu}}};
   const HashModel model =
-      TrainSah(SahOptionsFrom(settings), pictures.features, context.WithoutProgress()).model;
+      TrainOnRecords(settings, {.records = records}, context.WithoutProgress()).model;
   context.ThrowIfStopped();
   const PoolingSystem coupled = PoolingOf(model);
   const PoolingSystem gmp(Coupling::None(describer.dimension()), {.mu = options.mu});

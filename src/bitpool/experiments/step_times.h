@@ -4,6 +4,7 @@
 
 #include "bitpool/base/run_context.h"
 #include "bitpool/experiments/run_figures.h"
+#include "bitpool/hash/sah.h"
 #include "bitpool/io/env.h"
 #include "bitpool/pictures/picture_describer.h"
 #include "bitpool/report/experiment_result.h"
@@ -13,7 +14,7 @@ namespace bitpool {
 struct StepTimeOptions {
   int pictures = 40;  // the first of a folder
   int bits = 32;
-  double mu = 100;                 // as in the paper
+  double mu = SahOptions::Paper(bits).mu;
   int rounds = 5;                  // how often each step is measured
   FigureStore* figures = nullptr;  // gets the single rounds, numbered as seeds
 

@@ -1,10 +1,7 @@
 #include "bitpool/experiments/supervised_experiment.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
-#include <algorithm>
-#include <tuple>
 #include <utility>
 
 #include "bitpool/base/error.h"
@@ -14,9 +11,9 @@
 #include "bitpool/experiments/paper_figures.h"
 #include "bitpool/experiments/remembered_tuning.h"
 #include "bitpool/hash/feature_encoder.h"
-#include "bitpool/hash/sash.h"
 #include "bitpool/metrics/evaluate.h"
 #include "bitpool/report/report.h"
+#include "bitpool/training/pooled_vectors.h"
 #include "bitpool/training/record_file.h"
 #include "bitpool/training/tune.h"
 
@@ -48,32 +45,7 @@ BinaryCodes Select(const BinaryCodes& codes, const std::vector<Index>& images) {
   return selected;
 }
 
-// GMP vectors of all images, made once for each μ.
-class PooledVectors {
- public:
-  PooledVectors(const LabelledImages& images, bool normalise)
-      : images_(*images.images), normalise_(normalise) {}
-
-  const MatrixF& With(double mu, const RunContext& context) {
-    MatrixF& vectors = by_mu_[mu];
-    if (vectors.size() > 0) return vectors;
-    PooledImages pooled =
-        PoolImages({Coupling::None(images_.dimension()), {.mu = mu}}, normalise_, images_, context);
-    if (!pooled.failed.empty()) {
-      const FailedImage& failed = pooled.failed.front();
-      throw Error(ErrorCode::kInvalidArgument, images_.name(failed.image), failed.reason);
-    }
-    vectors = std::move(pooled.vectors);
-    return vectors;
-  }
-
- private:
-  const FeatureSet& images_;
-  bool normalise_;
-  std::map<double, MatrixF> by_mu_;
-};
-
-// All runs with one split.
+// All runs with one split, that of the seed.
 class SplitRunner {
  public:
   SplitRunner(Env& env, const SupervisedOptions& options, const LabelledImages& images,
@@ -90,32 +62,31 @@ class SplitRunner {
   const RetrievalSplit& split() const { return split_; }
 
   // Constants from the training images of the split alone.
-  HashSettings ChooseConstants(const HashSettings& given) const {
+  MethodSettings ChooseConstants(const MethodSettings& given) const {
     TuneOptions options;
     options.settings = given;
     options.settings.bits = options_.tune_bits;
     options.seeds = 1;
-    // All images are pooled for every μ that is chosen, so the others stay with those of the grid.
-    options.rounds = given.method == "sash" ? 1 : 0;
+    // All images are pooled for every μ that is chosen, so methods of vectors stay with those of
+    // the grid.
+    options.rounds = LearnsPooling(given) ? 1 : 0;
     options.unseen_classes = options_.setting == SupervisedSetting::kUnseen;
     const FeatureSubset training(*images_.images, split_.training);
-    HashSettings chosen =
-        RememberedTuning(options, training, &training_labels_, options_.figures, context_);
-    chosen.bits = given.bits;
-    return chosen;
+    return RememberedTuning(options, training, &training_labels_, options_.figures, context_);
   }
 
-  RunFigures Run(const HashSettings& settings) {
-    const MatrixF& vectors = pooled_.With(MuOf(settings), context_);
-    if (settings.method == "sash") MakeRecords();
+  RunFigures Run(const MethodSettings& settings) {
+    const MatrixF& vectors = pooled_.With(ValueOf(settings, "mu"), context_);
+    if (LearnsPooling(settings)) MakeRecords();
     const Stopwatch watch;
     const HashModel model = Train(settings, vectors);
     const double seconds = watch.seconds();
     context_.ThrowIfStopped();
-    const BinaryCodes codes = EncodeAll(*model.encoder, MatrixColumns(vectors), context_);
-    const CodeEvaluation evaluation =
-        EvaluateBothWays(model, Select(codes, split_.database), vectors(Eigen::all, split_.queries),
-                         truth_, HashingProtocol(), context_);
+    const EncodedVectors encoded = EncodeBatch(*model.encoder, MatrixColumns(vectors), context_);
+    const EncodedVectors queries{.codes = Select(encoded.codes, split_.queries),
+                                 .projections = encoded.projections(Eigen::all, split_.queries)};
+    const CodeEvaluation evaluation = EvaluateBothWays(
+        Select(encoded.codes, split_.database), queries, truth_, HashingProtocol(), context_);
     return {.metrics = {{kMap, 100 * evaluation.hamming.mean_ap},
                         {kAsymmetricMap, 100 * evaluation.asymmetric.mean_ap},
                         {kSeconds, seconds}},
@@ -123,20 +94,18 @@ class SplitRunner {
   }
 
  private:
-  double MuOf(const HashSettings& settings) const {
-    return settings.method == "sash" ? SashOptionsFrom(settings).joint.mu
-                                     : settings.mu.value_or(options_.mu);
+  static bool LearnsPooling(const MethodSettings& settings) {
+    return FindMethod(settings.method).learns_from == LearnsFrom::kLocalFeatures;
   }
 
-  HashModel Train(const HashSettings& settings, const MatrixF& vectors) const {
-    if (settings.method == "sash") {
-      return TrainSash(SashOptionsFrom(settings), *records_, training_labels_, context_).model;
+  HashModel Train(const MethodSettings& settings, const MatrixF& vectors) const {
+    const Labels* labels = FindMethod(settings.method).needs_labels ? &training_labels_ : nullptr;
+    if (LearnsPooling(settings)) {
+      return TrainOnRecords(settings, {.records = *records_, .labels = labels}, context_).model;
     }
     const MatrixF training = vectors(Eigen::all, split_.training);
     const MatrixColumns source(training);
-    return NeedsLabels(settings.method)
-               ? TrainHash(settings, source, training_labels_, context_).model
-               : TrainHash(settings, source, context_).model;
+    return TrainOnVectors(settings, {.vectors = source, .labels = labels}, context_).model;
   }
 
   void MakeRecords() {
@@ -150,31 +119,74 @@ class SplitRunner {
   const SupervisedOptions& options_;
   const LabelledImages& images_;
   PooledVectors& pooled_;
-  const RunContext& context_;
+  const RunContext context_;
   RetrievalSplit split_;
   Labels training_labels_;
   LabelTruth truth_;
-  std::unique_ptr<RecordStore> records_;  // of the training images, when SASH wants them
+  std::unique_ptr<RecordStore> records_;  // of the training images, when a method wants them
 };
 
-HashSettings SettingsOf(const SupervisedOptions& options, const std::string& method) {
-  const auto found = options.constants.find(method);
-  HashSettings settings = found == options.constants.end() ? HashSettings() : found->second;
-  settings.method = method;
-  settings.normalise = options.normalise;
+MethodSettings SettingsOf(const SupervisedOptions& options, const std::string& method) {
+  MethodSettings settings = options.SettingsOf(method);
+  settings.options["normalise"] = options.normalise ? 1 : 0;
   return settings;
 }
 
-nlohmann::json DescribeConstants(const HashSettings& settings) {
-  nlohmann::json constants = DescribeSettings(settings, 0);
-  for (const char* key : {"method", "bits", "preset", "seed", "normalise"}) constants.erase(key);
-  return constants;
-}
+class SupervisedRunner : public ComparedTask {
+ public:
+  SupervisedRunner(Env& env, const SupervisedOptions& options, const LabelledImages& images,
+                   const RunContext& context, Experiment& experiment)
+      : env_(env),
+        options_(options),
+        images_(images),
+        pooled_(PooledVectors::OfImages(*images.images, options.normalise)),
+        experiment_(experiment) {
+    pooled_.With(options.mu, context);  // takes long, so with its own progress
+  }
+
+  void BeginSeed(const RunContext& seeded) override {
+    runner_.reset();  // its records are in the same scratch file
+    runner_ = std::make_unique<SplitRunner>(env_, options_, images_, pooled_, seeded);
+    experiment_.data["training_images"] = runner_->split().training.size();
+    experiment_.data["database_images"] = runner_->split().database.size();
+    experiment_.data["queries"] = runner_->split().queries.size();
+  }
+
+  MethodSettings SettingsOf(const std::string& method) override {
+    MethodSettings settings = bitpool::SettingsOf(options_, method);
+    const Method& entry = FindMethod(method);
+    if (entry.needs_labels && options_.tune) {
+      settings = runner_->ChooseConstants(settings);
+      experiment_.settings["tuned"][method].push_back(DescribeConstants(settings));
+    }
+    if (entry.learns_from == LearnsFrom::kVectors) settings.options.emplace("mu", options_.mu);
+    return settings;
+  }
+
+  RunFigures Run(const MethodSettings& settings, const RunContext& /*seeded*/) override {
+    return runner_->Run(settings);
+  }
+
+  static nlohmann::json DescribeConstants(const MethodSettings& settings) {
+    nlohmann::json constants = DescribeOptions(settings);
+    constants.erase("normalise");
+    return constants;
+  }
+
+ private:
+  Env& env_;
+  const SupervisedOptions& options_;
+  const LabelledImages& images_;
+  PooledVectors pooled_;
+  Experiment& experiment_;
+  std::unique_ptr<SplitRunner> runner_;  // of the seed
+};
 
 nlohmann::json DescribeAllConstants(const SupervisedOptions& options) {
   nlohmann::json all = nlohmann::json::object();
   for (const std::string& method : options.methods) {
-    const nlohmann::json constants = DescribeConstants(SettingsOf(options, method));
+    const nlohmann::json constants =
+        SupervisedRunner::DescribeConstants(SettingsOf(options, method));
     all[method] = constants.empty() ? nlohmann::json("defaults") : constants;
   }
   return all;
@@ -188,15 +200,12 @@ Experiment Describe(const SupervisedOptions& options, const LabelledImages& imag
                                  options.setting == SupervisedSetting::kTraditional
                                      ? "the classes that were learned"
                                      : "classes that were never seen");
-  experiment.settings = {{"setting", NameOf(options.setting)},
-                         {"methods", options.methods},
-                         {"bits", options.bits},
-                         {"seeds", options.seeds},
-                         {"first_seed", context.seed()},
-                         {"protocol", HashingProtocol().Describe()},
-                         {"mu", options.mu},
-                         {"local_features", options.normalise ? "unit length" : "as they are"},
-                         {"constants", DescribeAllConstants(options)}};
+  experiment.settings = DescribeComparison(options, context);
+  experiment.settings["setting"] = NameOf(options.setting);
+  experiment.settings["protocol"] = HashingProtocol().Describe();
+  experiment.settings["mu"] = options.mu;
+  experiment.settings["local_features"] = options.normalise ? "unit length" : "as they are";
+  experiment.settings["constants"] = DescribeAllConstants(options);
   experiment.data = {{"set", images.name},
                      {"features", images.features},
                      {"images", images.images->size()},
@@ -218,20 +227,10 @@ const PaperTable* PaperTableFor(const SupervisedOptions& options, const std::str
 void SupervisedOptions::Validate() const {
   split.Validate();
   RequireBits(tune_bits);
-  for (const int length : bits) RequireBits(length);
-  std::vector<std::string_view> known;
-  for (const auto* list : {&SupervisedMethods(), &VectorMethods()}) {
-    for (const HashMethod& method : *list) known.push_back(method.name);
-  }
-  for (const std::string& method : methods) {
-    if (std::ranges::find(known, method) != known.end()) continue;
-    throw Error(ErrorCode::kInvalidArgument,
-                fmt::format("method \"{}\": expected one of {}", method, fmt::join(known, ", ")));
-  }
-  if (bits.empty() || methods.empty() || seeds < 1 || !(mu > 0)) {
-    throw Error(ErrorCode::kInvalidArgument,
-                "expected at least one code length, method and seed, and a positive mu");
-  }
+  Comparison::Validate([](const Method& method) {
+    return method.needs_labels || method.learns_from == LearnsFrom::kVectors;
+  });
+  if (!(mu > 0)) throw Error(ErrorCode::kInvalidArgument, "expected a positive mu");
 }
 
 LabelledImages Labelled(const CnnFeatures& features) {
@@ -259,44 +258,8 @@ Experiment RunSupervisedExperiment(Env& env, const SupervisedOptions& options,
         fmt::format("{} labels for {} images", images.labels.size(), images.images->size()));
   }
   Experiment experiment = Describe(options, images, context);
-  PooledVectors pooled(images, options.normalise);
-  std::map<std::tuple<std::string, int, std::string>, std::vector<double>> figures;
-  pooled.With(options.mu, context);  // takes long, so with its own progress
-  Progress progress = context.StartProgress(
-      "comparing", "runs",
-      options.methods.size() * options.bits.size() * static_cast<size_t>(options.seeds));
-  for (int run = 0; run < options.seeds; ++run) {
-    const RunContext seeded =
-        context.WithSeed(context.seed() + static_cast<uint64_t>(run)).WithoutProgress();
-    SplitRunner runner(env, options, images, pooled, seeded);
-    experiment.data["training_images"] = runner.split().training.size();
-    experiment.data["database_images"] = runner.split().database.size();
-    experiment.data["queries"] = runner.split().queries.size();
-    for (const std::string& method : options.methods) {
-      HashSettings settings = SettingsOf(options, method);
-      if (NeedsLabels(method) && options.tune) {
-        settings = runner.ChooseConstants(settings);
-        experiment.settings["tuned"][method].push_back(DescribeConstants(settings));
-      }
-      for (const int bits : options.bits) {
-        settings.bits = bits;
-        const RunFigures found = FindOrMake(options.figures, {method, bits, seeded.seed()},
-                                            [&] { return runner.Run(settings); });
-        for (const auto& [metric, figure] : found.metrics) {
-          figures[{method, bits, metric}].push_back(figure);
-        }
-        progress.Advance();
-      }
-    }
-  }
-  for (const std::string& method : options.methods) {
-    for (const int bits : options.bits) {
-      for (const char* metric : {kMap, kAsymmetricMap, kSeconds}) {
-        experiment.results.push_back(
-            SummariseRuns(method, bits, metric, figures[{method, bits, metric}]));
-      }
-    }
-  }
+  SupervisedRunner runner(env, options, images, context, experiment);
+  RunComparison(options, {kMap, kAsymmetricMap, kSeconds}, runner, context, experiment);
   if (const PaperTable* table = PaperTableFor(options, images.name)) {
     const std::vector<ExperimentResult> printed = PaperResults(*table, options.bits);
     experiment.results.insert(experiment.results.end(), printed.begin(), printed.end());

@@ -1,48 +1,48 @@
 #pragma once
 
 #include <filesystem>
-#include <map>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "bitpool/base/run_context.h"
 #include "bitpool/experiments/cnn_features.h"
-#include "bitpool/experiments/run_figures.h"
+#include "bitpool/experiments/comparison.h"
+#include "bitpool/hash/sash.h"
 #include "bitpool/io/env.h"
 #include "bitpool/report/experiment_result.h"
 #include "bitpool/samples/feature_set.h"
 #include "bitpool/samples/labels.h"
 #include "bitpool/samples/retrieval_splits.h"
-#include "bitpool/training/hash_methods.h"
 
 namespace bitpool {
 
 enum class SupervisedSetting {
-  kTraditional,  // the classes that are learned are asked for
-  kUnseen,       // other classes are asked for
+  kTraditional,  // queries are of the classes that are learned
+  kUnseen,       // queries are of other classes
 };
 
-struct SupervisedOptions {
+struct SupervisedOptions : Comparison {
+  // Methods that need labels, and methods of vectors without labels to compare with. Every seed has
+  // its own split.
+  SupervisedOptions()
+      : Comparison{.bits = {8, 16, 24, 32, 48},
+                   .methods = {"sash", "sdh", "ksh", "bre", "cca-itq", "itq"}} {}
+
   SupervisedSetting setting = SupervisedSetting::kTraditional;
-  std::vector<int> bits = {8, 16, 24, 32, 48};
-  // Names of SupervisedMethods() and VectorMethods(); those without labels are there to compare.
-  std::vector<std::string> methods = {"sash", "sdh", "ksh", "bre", "cca-itq", "itq"};
-  int seeds = 3;  // runs, each with its own split
   SplitOptions split = {};
-  double mu = 100;  // of generalised max pooling, for the methods that do not choose their own
+  // μ of generalised max pooling, for the methods that have none among their constants: that of
+  // SASH, so that all get the same vectors.
+  double mu = SashOptions().joint.mu;
   bool normalise = true;  // local features to unit length first
-  // Constants of a method, where they are not its defaults: found by `tune`, on training images.
-  std::map<std::string, HashSettings> constants = {};
-  // Constants of SASH that are not given, and μ of the other methods that learn from labels, are
-  // chosen for each split by `tune` on its training images, with codes of `tune_bits`; in the
-  // setting of unseen classes by holding out classes.
+  // Constants of the methods that learn from labels, where they are not given, are chosen for each
+  // split by `tune` on its training images, with codes of `tune_bits`; in the setting of unseen
+  // classes by holding out classes.
   bool tune = false;
   int tune_bits = 32;
   uint64_t memory = uint64_t{4} << 30;  // records of the training images are kept in memory up to
                                         // so many bytes
   std::filesystem::path scratch;        // beyond, in this file
-  FigureStore* figures = nullptr;       // where the figures of single runs are kept; null: nowhere
 
   // Throws kInvalidArgument when a field has no meaning.
   void Validate() const;

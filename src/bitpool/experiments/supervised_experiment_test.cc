@@ -131,14 +131,18 @@ TEST(SupervisedExperiment, TrainsOnTrainingImagesAndSearchesTheDatabase) {
   for (const std::string& method : options.methods) {
     HashModel model;
     if (method == "sash") {
-      model = TrainSash(SashOptions::Default(8), training, labels, context).model;
+      SashOptions defaults;
+      defaults.joint.bits = 8;
+      model = TrainSash(defaults, training, labels, context).model;
     } else {
       const MatrixF vectors =
           PoolImages({Coupling::None(8), {.mu = options.mu}}, true, training, context).vectors;
-      const HashSettings settings{.method = method, .bits = 8};
-      model = NeedsLabels(method)
-                  ? TrainHash(settings, MatrixColumns(vectors), labels, context).model
-                  : TrainHash(settings, MatrixColumns(vectors), context).model;
+      const MatrixColumns source(vectors);
+      model = TrainOnVectors({.method = method, .bits = 8},
+                             {.vectors = source,
+                              .labels = FindMethod(method).needs_labels ? &labels : nullptr},
+                             context)
+                  .model;
       model.pooling = PoolingRecipe{.normalise = true, .mu = options.mu, .gamma = 0};
     }
     const BinaryCodes codes = EncodeImages(model, *images.images, context).codes;
@@ -163,8 +167,8 @@ TEST(SupervisedExperiment, TrainingAndTuningReadTrainingImagesOnly) {
     options.setting = setting;
     options.tune = true;
     options.tune_bits = 6;
-    options.constants["sash"].mu = options.mu;  // so that nothing is pooled with another
-    options.constants["sdh"].mu = options.mu;
+    options.constants["sash"].options["mu"] = options.mu;  // so that nothing is pooled with another
+    options.constants["sdh"].options["mu"] = options.mu;
     (void)RunSmall(options, images);
     const RetrievalSplit split = setting == SupervisedSetting::kTraditional
                                      ? SplitTraditional(images.labels, options.split, 1)
@@ -185,8 +189,8 @@ TEST(SupervisedExperiment, RecordsTheConstantsThatWereChosen) {
   options.seeds = 2;
   options.tune = true;
   options.tune_bits = 6;
-  options.constants["sash"].mu = 50;
-  options.constants["sash"].gamma = 2;
+  options.constants["sash"].options["mu"] = 50;
+  options.constants["sash"].options["gamma"] = 2;
   const Experiment experiment = RunSmall(options, SmallImages());
   const nlohmann::json& tuned = experiment.settings["tuned"]["sash"];
   ASSERT_EQ(tuned.size(), 2U) << "one of each split";
@@ -200,10 +204,10 @@ TEST(SupervisedExperiment, RecordsTheConstantsThatWereChosen) {
   SupervisedOptions given = options;
   given.tune = false;
   given.seeds = options.seeds = 1;
-  HashSettings& sash = given.constants["sash"];
-  sash.alpha = tuned[0]["alpha"];
-  sash.lambda = tuned[0]["lambda"];
-  sash.beta = tuned[0]["beta"];
+  OptionValues& sash = given.constants["sash"].options;
+  sash["alpha"] = tuned[0]["alpha"];
+  sash["lambda"] = tuned[0]["lambda"];
+  sash["beta"] = tuned[0]["beta"];
   const Experiment fixed = RunSmall(given, SmallImages());
   EXPECT_EQ(FigureOf(fixed, "sash", 8), FigureOf(RunSmall(options, SmallImages()), "sash", 8));
   EXPECT_FALSE(fixed.settings.contains("tuned"));
@@ -220,7 +224,7 @@ TEST(SupervisedExperiment, ThePoolingOfTheOthersIsChosenToo) {
   EXPECT_FALSE(experiment.settings["tuned"].contains("itq")) << "it does not learn from labels";
   SupervisedOptions given = options;
   given.tune = false;
-  given.constants["sdh"].mu = experiment.settings["tuned"]["sdh"][0]["mu"];
+  given.constants["sdh"].options["mu"] = experiment.settings["tuned"]["sdh"][0]["mu"];
   EXPECT_EQ(FigureOf(RunSmall(given, SmallImages()), "sdh", 8), FigureOf(experiment, "sdh", 8));
 }
 

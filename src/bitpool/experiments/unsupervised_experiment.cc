@@ -9,11 +9,9 @@
 #include "bitpool/base/stopwatch.h"
 #include "bitpool/experiments/code_evaluation.h"
 #include "bitpool/experiments/machine.h"
-#include "bitpool/hash/rba.h"
 #include "bitpool/metrics/neighbours.h"
 #include "bitpool/report/report.h"
 #include "bitpool/samples/splits.h"
-#include "bitpool/training/hash_methods.h"
 
 namespace bitpool {
 namespace {
@@ -51,16 +49,17 @@ MatrixF Choose(const MatrixF& vectors, Index count, uint64_t seed) {
   return GatherColumns(MatrixColumns(vectors), ChooseItems(vectors.cols(), count, seed).chosen);
 }
 
-RunFigures RunOnce(const HashSettings& settings, const Task& task, const RunContext& context) {
+RunFigures RunOnce(const MethodSettings& settings, const Task& task, const RunContext& context) {
   const MatrixColumns training(task.training), queries(task.queries);
   const Stopwatch watch;
-  const Trained<HashModel> trained = TrainHash(settings, training, context);
+  const Trained<HashModel> trained = TrainOnVectors(settings, {.vectors = training}, context);
   const double seconds = watch.seconds();
   context.ThrowIfStopped();  // a trainer gives what it has when it is stopped
   const BinaryCodes codes =
       EncodeAll(*trained.model.encoder, MatrixColumns(task.database()), context);
   const CodeEvaluation evaluation =
-      EvaluateBothWays(trained.model, codes, task.queries, task.truth, task.protocol, context);
+      EvaluateBothWays(codes, EncodeBatch(*trained.model.encoder, queries, context), task.truth,
+                       task.protocol, context);
   return {.metrics = {{kMap, 100 * evaluation.hamming.mean_ap},
                       {kAsymmetricMap, 100 * evaluation.asymmetric.mean_ap},
                       {kSeconds, seconds},
@@ -68,21 +67,22 @@ RunFigures RunOnce(const HashSettings& settings, const Task& task, const RunCont
           .model = ModelDigest(trained.model)};
 }
 
-HashSettings SettingsOf(const UnsupervisedOptions& options, const std::string& method, int bits) {
-  const auto found = options.constants.find(method);
-  HashSettings settings = found == options.constants.end() ? HashSettings() : found->second;
-  settings.method = method;
-  settings.bits = bits;
-  return settings;
-}
+class UnsupervisedRunner : public ComparedTask {
+ public:
+  UnsupervisedRunner(const UnsupervisedOptions& options, const Task& task)
+      : options_(options), task_(task) {}
 
-std::vector<std::string> MethodsOf(const UnsupervisedOptions& options) {
-  std::vector<std::string> methods = options.methods;
-  if (methods.empty()) {
-    for (const HashMethod& method : VectorMethods()) methods.emplace_back(method.name);
+  MethodSettings SettingsOf(const std::string& method) override {
+    return options_.SettingsOf(method);
   }
-  return methods;
-}
+  RunFigures Run(const MethodSettings& settings, const RunContext& context) override {
+    return RunOnce(settings, task_, context);
+  }
+
+ private:
+  const UnsupervisedOptions& options_;
+  const Task& task_;
+};
 
 }  // namespace
 
@@ -107,9 +107,9 @@ HeatMap MeasureRbaSurface(const UnsupervisedOptions& options, const VectorSet& s
       context.StartProgress("constants of RBA", "runs", kLambdas.size() * kBetas.size());
   for (size_t i = 0; i < kBetas.size(); ++i) {
     for (size_t j = 0; j < kLambdas.size(); ++j) {
-      HashSettings settings{.method = "rba", .bits = kSurfaceBits};
-      settings.lambda = kLambdas[j];
-      settings.beta = kBetas[i];
+      const MethodSettings settings{.method = "rba",
+                                    .bits = kSurfaceBits,
+                                    .options = {{"lambda", kLambdas[j]}, {"beta", kBetas[i]}}};
       surface.values(static_cast<Index>(i), static_cast<Index>(j)) =
           RunOnce(settings, task, quiet).metrics.at(kMap);
       progress.Advance();
@@ -138,11 +138,9 @@ BarChart TimesOf(const Experiment& experiment, int bits) {
 }  // namespace
 
 void UnsupervisedOptions::Validate() const {
-  for (const int length : bits) RequireBits(length);
-  for (const std::string& method : methods) FindVectorMethod(method);
-  if (bits.empty() || seeds < 1 || queries < 1 || neighbours < 1 || limit < 0 || top < 0) {
-    throw Error(ErrorCode::kInvalidArgument,
-                "expected at least one code length, seed, query and neighbour");
+  Comparison::Validate(LearnsFromVectorsAlone);
+  if (queries < 1 || neighbours < 1 || limit < 0 || top < 0) {
+    throw Error(ErrorCode::kInvalidArgument, "expected at least one query and neighbour");
   }
 }
 
@@ -151,21 +149,15 @@ UnsupervisedResult RunUnsupervisedExperiment(const UnsupervisedOptions& options,
   options.Validate();
   const Task task = MakeTask(Choose(set.train, options.limit, context.seed()), set.database,
                              Choose(set.test, options.queries, context.seed()), options, context);
-  const std::vector<std::string> methods = MethodsOf(options);
   UnsupervisedResult result;
   Experiment& experiment = result.experiment;
   experiment.name = "unsupervised";
   experiment.title = fmt::format("Hashing without labels: {}", set.name);
-  experiment.settings = {{"methods", methods},
-                         {"bits", options.bits},
-                         {"seeds", options.seeds},
-                         {"first_seed", context.seed()},
-                         {"protocol", task.protocol.Describe()},
-                         {"neighbours", options.neighbours}};
+  experiment.settings = DescribeComparison(options, context);
+  experiment.settings["protocol"] = task.protocol.Describe();
+  experiment.settings["neighbours"] = options.neighbours;
   for (const auto& [method, constants] : options.constants) {
-    nlohmann::json described = DescribeSettings(constants, 0);
-    for (const char* key : {"method", "bits", "preset", "seed", "normalise"}) described.erase(key);
-    experiment.settings["constants"][method] = described;
+    experiment.settings["constants"][method] = DescribeOptions(options.SettingsOf(method));
   }
   experiment.data = {{"set", set.name},
                      {"features", set.features},
@@ -174,26 +166,8 @@ UnsupervisedResult RunUnsupervisedExperiment(const UnsupervisedOptions& options,
                      {"queries", task.queries.cols()}};
   experiment.machine = DescribeMachine(FactsOfThisMachine(context));
 
-  Progress progress = context.StartProgress(
-      "comparing", "runs",
-      methods.size() * options.bits.size() * static_cast<size_t>(options.seeds));
-  for (const std::string& method : methods) {
-    for (const int bits : options.bits) {
-      std::map<std::string, std::vector<double>> figures;
-      for (int run = 0; run < options.seeds; ++run) {
-        const RunContext seeded =
-            context.WithSeed(context.seed() + static_cast<uint64_t>(run)).WithoutProgress();
-        const RunFigures found = FindOrMake(options.figures, {method, bits, seeded.seed()}, [&] {
-          return RunOnce(SettingsOf(options, method, bits), task, seeded);
-        });
-        for (const auto& [metric, figure] : found.metrics) figures[metric].push_back(figure);
-        progress.Advance();
-      }
-      for (const char* metric : {kMap, kAsymmetricMap, kSeconds, kError}) {
-        experiment.results.push_back(SummariseRuns(method, bits, metric, figures[metric]));
-      }
-    }
-  }
+  UnsupervisedRunner runner(options, task);
+  RunComparison(options, {kMap, kAsymmetricMap, kSeconds, kError}, runner, context, experiment);
   if (options.surface) result.surface = MeasureRbaSurface(options, set, context);
   return result;
 }

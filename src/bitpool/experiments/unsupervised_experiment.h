@@ -1,31 +1,26 @@
 #pragma once
 
-#include <map>
 #include <optional>
 #include <string>
-#include <vector>
 
 #include "bitpool/base/run_context.h"
-#include "bitpool/experiments/run_figures.h"
+#include "bitpool/experiments/comparison.h"
 #include "bitpool/experiments/vector_sets.h"
 #include "bitpool/report/chart.h"
 #include "bitpool/report/experiment_result.h"
-#include "bitpool/training/hash_methods.h"
 
 namespace bitpool {
 
-struct UnsupervisedOptions {
-  std::vector<int> bits = {8, 16, 24, 32};
-  std::vector<std::string> methods;  // names of VectorMethods(); empty: all
-  int seeds = 3;                     // runs of each method, with consecutive seeds
-  Index queries = 1000;              // drawn from the test vectors, the same for all runs
-  Index neighbours = 50;             // Euclidean neighbours that count as right answers
-  Index limit = 0;                   // training vectors to use, drawn at random; 0: all
-  Index top = 0;                     // only so many results count; 0: all
-  bool surface = true;               // also measure RBA over a grid of its constants
-  // Constants of a method, where they are not its defaults.
-  std::map<std::string, HashSettings> constants = {};
-  FigureStore* figures = nullptr;  // where the figures of single runs are kept; null: nowhere
+struct UnsupervisedOptions : Comparison {
+  // All methods that learn from vectors alone.
+  UnsupervisedOptions()
+      : Comparison{.bits = {8, 16, 24, 32}, .methods = MethodNames(LearnsFromVectorsAlone)} {}
+
+  Index queries = 1000;   // drawn from the test vectors, the same for all runs
+  Index neighbours = 50;  // Euclidean neighbours that count as right answers
+  Index limit = 0;        // training vectors to use, drawn at random; 0: all
+  Index top = 0;          // only so many results count; 0: all
+  bool surface = true;    // also measure RBA over a grid of its constants
 
   // Throws kInvalidArgument when a field has no meaning.
   void Validate() const;
@@ -40,7 +35,7 @@ struct UnsupervisedResult {  // NOLINT(bugprone-exception-escape): as Experiment
 };
 
 // The comparison of section III: every method is trained on the training vectors, which are also
-// the database unless the set has one of its own, and asked with test vectors for their Euclidean
+// the database unless the set has one of its own, and test vectors search for their Euclidean
 // neighbours.
 UnsupervisedResult RunUnsupervisedExperiment(const UnsupervisedOptions& options,
                                              const VectorSet& set, const RunContext& context);

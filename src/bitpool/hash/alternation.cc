@@ -22,10 +22,7 @@ class Alternation {
  public:
   Alternation(const SahOptions& options, const RecordStore& records, const ColumnSource* labels,
               const RunContext& context)
-      : options_(options), records_(records), labels_(labels), context_(context) {
-    options_.rba.bits = options.bits;
-    options_.rba.itq.bits = options.bits;
-  }
+      : options_(options), records_(records), labels_(labels), context_(context) {}
 
   // One turn of the loop.
   JointState Iterate(const JointState& state) const {
@@ -61,7 +58,7 @@ class Alternation {
     const double unit = options_.rba.scale == ConstantScale::kLiteral
                             ? 1
                             : static_cast<double>(options_.bits) / variance;
-    return {.autoencoder = WeightsFor(options_.rba, variance, images),
+    return {.autoencoder = WeightsFor(options_.rba, options_.bits, variance, images),
             .gamma = options_.gamma / unit,
             .unit = unit};
   }
@@ -69,7 +66,7 @@ class Alternation {
   Weights WeightsForLabels(double variance, Index images) const {
     // Labels have no scale: only the ridge of the encoder, in squares of the vectors, depends on
     // theirs.
-    AutoencoderWeights weights = WeightsFor(options_.rba, variance, images);
+    AutoencoderWeights weights = WeightsFor(options_.rba, options_.bits, variance, images);
     weights.quantisation = options_.rba.lambda;
     return {.autoencoder = weights, .gamma = options_.gamma, .unit = 1};
   }
@@ -116,7 +113,8 @@ class Alternation {
   BinaryCodes ItqCodes(const ColumnSource& source, const Moments& moments) const {
     const RunContext quiet = context_.WithoutProgress();
     TrainingSummary unused;
-    const LinearEncoder itq(FindItqEncoder(options_.rba.itq, source, moments, quiet, unused));
+    const LinearEncoder itq(
+        FindItqEncoder({.bits = options_.bits}, source, moments, quiet, unused));
     context_.ThrowIfStopped();
     return EncodeAll(itq, source, quiet);
   }
@@ -159,7 +157,7 @@ class Alternation {
            static_cast<double>(now.size() * now.bits());
   }
 
-  SahOptions options_;
+  const SahOptions& options_;
   const RecordStore& records_;
   const ColumnSource* labels_;  // null: the codes are to reconstruct the vectors
   const RunContext& context_;
@@ -197,7 +195,7 @@ void RequirePositive(double value, const char* name) {
 SahOptions SahOptions::Paper(int bits) {
   SahOptions options;
   options.bits = bits;
-  options.rba = RbaOptions::Paper(bits);
+  options.rba = RbaConstants::Paper();
   options.rba.beta = 0.1;
   options.gamma = 10;
   options.mu = 100;
@@ -207,9 +205,7 @@ SahOptions SahOptions::Paper(int bits) {
 
 void SahOptions::Validate() const {
   RequireBits(bits);
-  RbaOptions hashing = rba;
-  hashing.bits = bits;
-  hashing.Validate();
+  rba.Validate();
   RequirePositive(gamma, "gamma");
   RequirePositive(mu, "mu");
   if (!(tolerance > 0 && tolerance < 1)) {

@@ -16,13 +16,13 @@ namespace bitpool {
 
 // Of the loop that SAH and SASH share.
 struct SahOptions {
-  int bits = 32;          // L
-  int iterations = 4;     // T of alg2, at most
-  RbaOptions rba = {};    // λ, β, T₁ and the scale of the constants; its bits are set to `bits`
-  double gamma = 10;      // γ, the weight of the aggregation against the reconstruction
-  double mu = 10;         // μ, how much a large φ costs
-  bool normalise = true;  // give every local feature the length one first
-  double tolerance = 1e-3;    // relative residual of the pooling systems while training
+  int bits = 32;                   // L
+  int iterations = 4;              // T of alg2, at most
+  RbaConstants rba = {};           // λ, β, T₁ and the scale of the constants
+  double gamma = 10;               // γ, the weight of the aggregation against the reconstruction
+  double mu = PoolingRecipe().mu;  // μ, how much a large φ costs
+  bool normalise = true;           // give every local feature the length one first
+  double tolerance = 1e-3;         // relative residual of the pooling systems while training
   double min_flipped = 1e-3;  // stop when new vectors change no more than this share of the bits
   // Where there are labels: the first codes are those that ITQ makes of the labels as a ridge
   // regression predicts them from Φ⁰. alg1 takes ITQ's codes of Φ⁰ itself, which know nothing of

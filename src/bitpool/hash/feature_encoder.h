@@ -42,13 +42,27 @@ PooledImages PoolImages(const PoolingSystem& system, bool normalise, const Featu
 // vectors.
 PoolingSystem PoolingOf(const HashModel& model);
 
+// What a model makes of images. Codes and numbers are from one product: the signs of the numbers
+// are the codes, but for images that failed, which have a code of zeros and numbers that are zero
+// and tell nothing of any bit.
 struct EncodedImages {
-  BinaryCodes codes{1};  // of every image; those that failed have the code of zeros
-  std::vector<FailedImage> failed;
+  BinaryCodes codes{1};             // of every image
+  MatrixF projections;              // bits × images
+  std::vector<FailedImage> failed;  // in order
 };
 
-// Codes of new images: φ by the model's pooling, then its encoder.
+// Codes and numbers of new images: φ by the model's pooling, then its encoder. Throws
+// kInvalidArgument for a model that takes vectors, or local features of another dimension.
 EncodedImages EncodeImages(const HashModel& model, const FeatureSet& features,
                            const RunContext& context);
+
+// Gets consecutive images, the first of which has the number `first`. The numbers of failed images
+// are those of the whole set.
+using EncodedImagesSink = std::function<void(Index first, const EncodedImages& encoded)>;
+
+// The same for more images than fit into memory: the sink gets all of them, in order, some thousand
+// at a time.
+void EncodeImages(const HashModel& model, const FeatureSet& features, const RunContext& context,
+                  const EncodedImagesSink& sink);
 
 }  // namespace bitpool

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -16,6 +17,13 @@ namespace bitpool {
 // An array an encoder consists of, by name, as it is stored. A vector is a matrix of one column.
 using NamedMatrix = std::pair<std::string, MatrixF>;
 
+// What an encoder makes of some vectors, both from one product: the signs of the numbers are the
+// codes.
+struct EncodedVectors {
+  BinaryCodes codes{1};
+  MatrixF projections;  // bits × n
+};
+
 // Turns vectors into binary codes. Never changes and may be used from many threads.
 class HashEncoder {
  public:
@@ -27,11 +35,17 @@ class HashEncoder {
   // h of every column, bits × n, before it is rounded: bit i of the code is 1 where h is not
   // negative, and the farther from zero, the surer the bit. Throws kInvalidArgument for another
   // dimension.
+  //
+  // The last digits of a column may depend on how many columns there are, since a matrix product
+  // takes them in groups. Whoever needs numbers and codes that agree asks for both in one call.
   MatrixF Project(const MatrixFRef& block) const;
 
   // The codes of the columns: the signs of Project, with sgn(0) = +1. Throws kInvalidArgument,
   // naming the column, for a result that is not a number.
   BinaryCodes Encode(const MatrixFRef& block) const;
+
+  // Both, from one product.
+  EncodedVectors EncodeBlock(const MatrixFRef& block) const;
 
   // What distinguishes encoders in files: "linear", "spheres", "product", "kernel".
   virtual std::string_view kind() const = 0;
@@ -61,8 +75,24 @@ class LinearEncoder : public HashEncoder {
   LinearMap map_;
 };
 
-// The codes of all columns of a source, in parallel.
+// Encoding of many vectors, in parallel. All functions below project the columns of a source in the
+// same groups of this size, so that they give the same numbers and the same codes.
+inline constexpr Index kEncodingGroup = 512;
+
+// The codes of all columns.
 BinaryCodes EncodeAll(const HashEncoder& encoder, const ColumnSource& source,
                       const RunContext& context);
+
+// Codes and numbers of all columns, kept in memory.
+EncodedVectors EncodeBatch(const HashEncoder& encoder, const ColumnSource& source,
+                           const RunContext& context);
+
+// Gets consecutive columns, the first of which has the number `first`.
+using EncodedSink = std::function<void(Index first, const EncodedVectors& encoded)>;
+
+// The same for a source larger than memory: the sink gets all columns, in order, some thousand at a
+// time.
+void EncodeBatch(const HashEncoder& encoder, const ColumnSource& source, const RunContext& context,
+                 const EncodedSink& sink);
 
 }  // namespace bitpool

@@ -8,6 +8,7 @@
 #include "bitpool/hash/hash_encoder.h"
 #include "bitpool/linalg/ridge.h"
 #include "bitpool/linalg/trained.h"
+#include "bitpool/pool/pooling_system.h"
 
 namespace bitpool {
 
@@ -35,10 +36,10 @@ struct TrainingSummary {
 
 // How the vectors of a model are made of an image's local features V.
 struct PoolingRecipe {
-  bool normalise = true;  // every local feature is given the length one first
-  double mu = 10;         // μ
-  double gamma = 0;       // γ of the system coupled with the model's own maps (eq:sol_pool); 0:
-                          // generalised max pooling (eq:gmp-solution)
+  bool normalise = true;            // every local feature is given the length one first
+  double mu = PoolingOptions().mu;  // μ
+  double gamma = 0;  // γ of the system coupled with the model's own maps (eq:sol_pool); 0:
+                     // generalised max pooling (eq:gmp-solution)
 };
 
 // What every method learns: an encoder to bits, and a linear decoder x ≈ W₂b + c₂ of b in {−1, 1},

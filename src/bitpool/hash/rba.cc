@@ -18,17 +18,27 @@ void RequirePositive(double value, const char* name) {
 
 }  // namespace
 
-RbaOptions RbaOptions::Paper(int bits) {
-  return {.bits = bits,
-          .iterations = 10,
+RbaConstants RbaConstants::Paper() {
+  return {.iterations = 10,
           .lambda = 0.01,
           .beta = 1,
           .scale = ConstantScale::kLiteral,
           .min_flipped = 0};
 }
 
+RbaOptions RbaOptions::Paper(int bits) {
+  RbaOptions options;
+  static_cast<RbaConstants&>(options) = RbaConstants::Paper();
+  options.bits = bits;
+  return options;
+}
+
 void RbaOptions::Validate() const {
   RequireBits(bits);
+  RbaConstants::Validate();
+}
+
+void RbaConstants::Validate() const {
   RequirePositive(lambda, "lambda");
   RequirePositive(beta, "beta");
   if (iterations < 1) {
@@ -41,19 +51,20 @@ void RbaOptions::Validate() const {
   }
 }
 
-AutoencoderWeights WeightsFor(const RbaOptions& options, double total_variance, Index samples) {
-  if (options.scale == ConstantScale::kLiteral) {
+AutoencoderWeights WeightsFor(const RbaConstants& constants, int bits, double total_variance,
+                              Index samples) {
+  if (constants.scale == ConstantScale::kLiteral) {
     const auto m = static_cast<double>(samples);
-    return {.quantisation = options.lambda,
-            .encoder_ridge = options.beta / (options.lambda * m),
-            .decoder_ridge = options.beta / m};
+    return {.quantisation = constants.lambda,
+            .encoder_ridge = constants.beta / (constants.lambda * m),
+            .decoder_ridge = constants.beta / m};
   }
   // Multiplying the data by s divides what quantisation and encoder ridge are worth by s²; instead
   // of the data we multiply them, by 1/s² = variance per bit.
-  const double variance_per_bit = total_variance / options.bits;
-  return {.quantisation = options.lambda * variance_per_bit,
-          .encoder_ridge = options.beta / options.lambda * variance_per_bit,
-          .decoder_ridge = options.beta};
+  const double variance_per_bit = total_variance / bits;
+  return {.quantisation = constants.lambda * variance_per_bit,
+          .encoder_ridge = constants.beta / constants.lambda * variance_per_bit,
+          .decoder_ridge = constants.beta};
 }
 
 Trained<HashModel> TrainRba(const RbaOptions& options, const ColumnSource& source,
@@ -62,13 +73,13 @@ Trained<HashModel> TrainRba(const RbaOptions& options, const ColumnSource& sourc
   const Stopwatch watch;
   const Moments moments = ComputeMoments(source, context);
   RequireTrainable(moments);
-  ItqOptions itq = options.itq;
-  itq.bits = options.bits;
   TrainingSummary of_itq;
-  const LinearEncoder initial(FindItqEncoder(itq, source, moments, context, of_itq));
+  const LinearEncoder initial(
+      FindItqEncoder({.bits = options.bits}, source, moments, context, of_itq));
   if (of_itq.interrupted) context.ThrowIfStopped();
-  RelaxedAutoencoder autoencoder(WeightsFor(options, moments.Covariance().trace(), source.size()),
-                                 source, moments, nullptr, initial, context);
+  RelaxedAutoencoder autoencoder(
+      WeightsFor(options, options.bits, moments.Covariance().trace(), source.size()), source,
+      moments, nullptr, initial, context);
 
   TrainingSummary summary{.samples = source.size()};
   Progress progress =

@@ -21,16 +21,26 @@ enum class ConstantScale {
   kLiteral,
 };
 
-struct RbaOptions {
-  int bits = 32;         // L; may exceed the dimension of the data
+// The options of RBA but for the length of the codes: what the joint methods, whose hash functions
+// are learned in the same way, have of it.
+struct RbaConstants {
   int iterations = 10;   // T₁, at most
   double lambda = 0.01;  // weight of the quantisation loss
   double beta = 2e-4;    // weight of ‖W₁‖² + ‖W₂‖²
   ConstantScale scale = ConstantScale::kUnitVariancePerBit;
   double min_flipped = 1e-5;  // stop when fewer than this share of the bits change
-  ItqOptions itq = {};        // how the initial codes are made; its bits are set to `bits`
 
   // The paper's values: λ = 0.01, β = 1, T₁ = 10, in the paper's own scale.
+  static RbaConstants Paper();
+
+  // Throws kInvalidArgument when a field has no meaning.
+  void Validate() const;
+};
+
+struct RbaOptions : RbaConstants {
+  int bits = 32;  // L; may exceed the dimension of the data
+
+  // RbaConstants::Paper.
   static RbaOptions Paper(int bits);
 
   // Throws kInvalidArgument when a field has no meaning.
@@ -46,6 +56,7 @@ Trained<HashModel> TrainRba(const RbaOptions& options, const ColumnSource& sourc
                             const RunContext& context);
 
 // λ and β in the units of data with this total variance.
-AutoencoderWeights WeightsFor(const RbaOptions& options, double total_variance, Index samples);
+AutoencoderWeights WeightsFor(const RbaConstants& constants, int bits, double total_variance,
+                              Index samples);
 
 }  // namespace bitpool

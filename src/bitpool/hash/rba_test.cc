@@ -37,7 +37,7 @@ TEST(Rba, WorkedExample) {
   options.beta = 4;
   MatrixF start(1, 4);
   start << -1, 1, -1, 1;
-  RelaxedAutoencoder autoencoder(WeightsFor(options, 5, 4), source,
+  RelaxedAutoencoder autoencoder(WeightsFor(options, options.bits, 5, 4), source,
                                  ComputeMoments(source, RunContext()), nullptr,
                                  BinaryCodes::FromSigns(start), RunContext());
   EXPECT_NEAR(autoencoder.Encoder().weights(0, 0), 1.0 / 6, 1e-6);
@@ -79,13 +79,13 @@ TEST(Rba, DefaultsDoNotDependOnTheScaleOfTheDataOrTheNumberOfSamples) {
     EXPECT_GT(ShareOfEqualBits(codes, trained.model.encoder->Encode(scaled)), 0.999) << scale;
   }
   // Three times the same samples are worth what one time is.
-  const AutoencoderWeights once = WeightsFor(Options(10), 7, 2000);
-  const AutoencoderWeights thrice = WeightsFor(Options(10), 7, 6000);
+  const AutoencoderWeights once = WeightsFor(Options(10), 10, 7, 2000);
+  const AutoencoderWeights thrice = WeightsFor(Options(10), 10, 7, 6000);
   EXPECT_EQ(once.encoder_ridge, thrice.encoder_ridge);
   EXPECT_EQ(once.quantisation, thrice.quantisation);
   // Which is not so for the paper's constants.
-  EXPECT_NE(WeightsFor(RbaOptions::Paper(10), 7, 2000).encoder_ridge,
-            WeightsFor(RbaOptions::Paper(10), 7, 6000).encoder_ridge);
+  EXPECT_NE(WeightsFor(RbaConstants::Paper(), 10, 7, 2000).encoder_ridge,
+            WeightsFor(RbaConstants::Paper(), 10, 7, 6000).encoder_ridge);
 }
 
 TEST(Rba, SameModelAtAnyNumberOfThreadsAndFromAStream) {

@@ -81,8 +81,7 @@ double RelativeDistance(const MatrixD& a, const MatrixD& b) { return (a - b).nor
 
 // The codes SAH begins with.
 BinaryCodes InitialCodes(const SahOptions& options, const MatrixF& vectors) {
-  ItqOptions itq = options.rba.itq;
-  itq.bits = options.bits;
+  const ItqOptions itq{.bits = options.bits};
   const MatrixColumns source(vectors);
   TrainingSummary unused;
   return EncodeAll(LinearEncoder(FindItqEncoder(itq, source, ComputeMoments(source, RunContext()),
@@ -385,8 +384,10 @@ TEST(Sah, WithAHeavyAggregationIsRba) {
   options.gamma = 1e9;
   options.tolerance = 1e-6;
   const MatrixF gmp = GmpVectors(records, options);
-  options.rba.bits = 8;
-  const auto rba = TrainRba(options.rba, MatrixColumns(gmp), RunContext());
+  RbaOptions same;
+  same.bits = 8;
+  static_cast<RbaConstants&>(same) = options.rba;
+  const auto rba = TrainRba(same, MatrixColumns(gmp), RunContext());
   const auto sah = TrainSah(options, records, RunContext());
   EXPECT_TRUE(SameBits(EncoderOf(sah).weights, EncoderOf(rba).weights));
   EXPECT_TRUE(SameBits(EncoderOf(sah).bias, EncoderOf(rba).bias));

@@ -31,17 +31,6 @@ LinearMap Compose(const LinearMap& first, const LinearMap& second) {
 
 }  // namespace
 
-SashOptions SashOptions::Default(int bits) {
-  SashOptions options;
-  options.joint.bits = bits;
-  options.joint.rba.lambda = 1e-3;
-  options.joint.rba.beta = 1e-5;
-  options.joint.gamma = 1;
-  options.joint.mu = 100;
-  options.joint.codes_from_labels = true;
-  return options;
-}
-
 SashOptions SashOptions::Paper(int bits) {
   SashOptions options;
   options.joint = SahOptions::Paper(bits);

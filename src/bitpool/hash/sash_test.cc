@@ -42,7 +42,8 @@ Labels InTurn(Index count, int32_t classes) {
 }
 
 SashOptions Options(int bits) {
-  SashOptions options = SashOptions::Default(bits);
+  SashOptions options;
+  options.joint.bits = bits;
   options.joint.mu = 1;
   options.joint.min_flipped = 0;
   return options;
@@ -150,7 +151,7 @@ TEST(Sash, LearnsTheMapsOfTheEquations) {
     return MatrixD(gram.ldlt().solve(cross.transpose()).transpose());
   };
   const double variance = (x.colwise() - x.rowwise().mean()).squaredNorm() / 90;
-  const RbaOptions& rba = options.joint.rba;
+  const RbaConstants& rba = options.joint.rba;
   const MatrixD w1 = ridge(x, b, rba.beta / rba.lambda * variance / 6);
   const MatrixD w2 = ridge(b, y, rba.beta);
   EXPECT_LT((state.encoder.weights.cast<double>() - w1).norm(), 1e-3 * w1.norm());
@@ -181,7 +182,7 @@ TEST(Sash, TheMappingIsTheRidgeRegression) {
     }
   }
 
-  options = SashOptions::Default(4);
+  options = SashOptions();
   options.alpha = 0.3;
   const LinearMap found = FindMapping(options, x, t, RunContext());
   const MatrixD centred = (x.colwise() - x.rowwise().mean()).cast<double>();
@@ -305,10 +306,10 @@ TEST(Sash, IsTheSameAtAnyNumberOfThreadsAndAfterAResume) {
 }
 
 TEST(SashOptions, RefusesWhatHasNoMeaning) {
-  SashOptions options = SashOptions::Default(8);
+  SashOptions options;
   options.alpha = 0;
   EXPECT_THAT(WhatIsThrown([&] { options.Validate(); }), HasSubstr("alpha"));
-  options = SashOptions::Default(8);
+  options = SashOptions();
   options.joint.mu = -1;
   EXPECT_THAT(WhatIsThrown([&] { options.Validate(); }), HasSubstr("mu"));
   const SashOptions paper = SashOptions::Paper(24);

@@ -13,6 +13,7 @@
 #include "bitpool/dataset/feature_file.h"
 #include "bitpool/pictures/picture_coder.h"
 #include "bitpool/training/feature_training.h"
+#include "bitpool/training/methods.h"
 
 namespace bitpool {
 namespace {
@@ -227,11 +228,8 @@ void CoderTraining::Validate() const {
   extractor.Validate();
   embedding.Validate();
   RequireBits(hash.bits);
-  if (hash.method == "sah") {
-    SahOptionsFrom(hash).Validate();
-  } else {
-    FindVectorMethod(hash.method);
-  }
+  FindMethod(hash.method, NeedsNoLabels);
+  RequireValid(hash);
   const auto require = [](Index value, const char* field) {
     if (value >= 1) return;
     throw Error(ErrorCode::kInvalidArgument,

@@ -124,9 +124,9 @@ PictureCode PictureCoder::EncodeFeatures(MatrixF features, PictureFacts facts) c
   const HashModel& model = state_->stored.model;
   if (model.pooling->normalise) NormaliseColumns(features);
   const VectorF vector = state_->pooling.Pool(features);
-  const BinaryCodes code = model.encoder->Encode(vector);
-  return {.code = {code.rows().begin(), code.rows().end()},
-          .projection = model.encoder->Project(vector),
+  const EncodedVectors encoded = model.encoder->EncodeBlock(vector);
+  return {.code = {encoded.codes.rows().begin(), encoded.codes.rows().end()},
+          .projection = encoded.projections,
           .facts = std::move(facts),
           .descriptors = features.cols()};
 }

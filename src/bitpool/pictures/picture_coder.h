@@ -18,7 +18,7 @@
 #include "bitpool/io/env.h"
 #include "bitpool/pictures/picture_describer.h"
 #include "bitpool/pictures/picture_files.h"
-#include "bitpool/training/hash_methods.h"
+#include "bitpool/training/method.h"
 #include "bitpool/training/model_file.h"
 
 namespace bitpool {
@@ -70,7 +70,7 @@ struct CoderTraining {
   ExtractorSettings extractor = {};
   // For hesaff and dense; features of networks are not embedded.
   TriangulationOptions embedding = {};
-  HashSettings hash = {.method = "sah", .bits = 64};  // a method that needs no labels
+  MethodSettings hash = {.method = "sah", .bits = 64};  // a method that needs no labels
   Index pictures = 2000;   // learn from at most so many, drawn by the seed
   Index sample = 200'000;  // local features the embedding learns from, at most
 

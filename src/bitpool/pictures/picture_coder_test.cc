@@ -50,7 +50,7 @@ CoderTraining QuickTraining() {
   training.embedding.anchors = 2;
   training.embedding.kmeans_iterations = 3;
   training.hash.bits = 16;
-  training.hash.iterations = 1;
+  training.hash.options["iterations"] = 1;
   return training;
 }
 

@@ -17,7 +17,7 @@ enum class PoolingSolver {
 };
 
 struct PoolingOptions {
-  double mu = 100;           // μ, how much a large φ costs
+  double mu = 10;            // μ, how much a large φ costs
   double gamma = 1;          // γ, the weight of the aggregation against the coupling
   double tolerance = 1e-5;   // relative residual at which iterations end
   int max_iterations = 100;  // products with VVᵀ, at most

@@ -32,7 +32,7 @@ RetrievalOptions PictureOptions(const ReproductionPlan& plan, const std::string&
   options.searched = plan.sizes.searched_pictures;
   options.memory = plan.sizes.memory;
   options.work = plan.data.work;
-  // `Tune` asks with a part of an image's local features; a global vector has no parts.
+  // `Tune` searches with a part of an image's local features; a global vector has no parts.
   options.tune = plan.sizes.tune && features != "fc";
   return options;
 }

@@ -112,8 +112,8 @@ RunSpec Unsupervised(const ReproductionPlan& plan, const std::string& set) {
             options.figures = &site.figures;
             if (plan.sizes.tune) {
               const nlohmann::json best = site.result_of("constants-" + set).data.at("best");
-              options.constants["rba"].lambda = best.at("lambda").get<double>();
-              options.constants["rba"].beta = best.at("beta").get<double>();
+              options.constants["rba"].options = {{"lambda", best.at("lambda").get<double>()},
+                                                  {"beta", best.at("beta").get<double>()}};
             }
             return RunUnsupervisedExperiment(options, vectors, site.context).experiment;
           }};

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -11,10 +12,12 @@
 #include "bitpool/base/error.h"
 #include "bitpool/base/stopwatch.h"
 #include "bitpool/hash/feature_encoder.h"
-#include "bitpool/hash/sah.h"
+#include "bitpool/hash/sash.h"
 #include "bitpool/io/checksum.h"
 #include "bitpool/pool/coupling.h"
 #include "bitpool/training/checkpoint_file.h"
+#include "bitpool/training/methods.h"
+#include "bitpool/training/pooled_vectors.h"
 #include "bitpool/training/record_file.h"
 
 namespace bitpool {
@@ -53,32 +56,23 @@ nlohmann::json JobOf(const FeatureTraining& training, const FeatureSet& features
   return job;
 }
 
-// SAH, or SASH where there are labels.
-Trained<HashModel> Jointly(Env& env, const FeatureTraining& training, const FeatureSet& features,
-                           const RunContext& context) {
+// A method of local features, from records of the images.
+Trained<HashModel> OnRecords(Env& env, const FeatureTraining& training, const FeatureSet& features,
+                             const RunContext& context) {
   const fs::path checkpoint = Beside(training.output, ".checkpoint");
   const nlohmann::json job = JobOf(training, features, context.seed());
   JointRun run;
   if (training.resume && env.Exists(checkpoint)) run.resume = LoadCheckpoint(env, checkpoint, job);
   run.observer = [&](const JointState& state) { SaveCheckpoint(env, checkpoint, state, job); };
-  const auto reduce = [&](bool normalise, std::vector<std::string>& skipped) {
-    auto records =
-        MakeRecordStore(env, features, training.memory, Beside(training.output, ".records"));
-    skipped = ReduceImages(features, normalise, *records, context);
-    return records;
-  };
-  std::vector<std::string> skipped;
-  Trained<HashModel> trained;
-  if (training.labels == nullptr) {
-    const SahOptions options = SahOptionsFrom(training.settings);
-    const auto records = reduce(options.normalise, skipped);
-    trained = TrainSah(options, *records, context, std::move(run));
-  } else {
-    const SashOptions options = SashOptionsFrom(training.settings);
-    const Labels labels = LabelsOfRecords(features, *training.labels);
-    const auto records = reduce(options.joint.normalise, skipped);
-    trained = TrainSash(options, *records, labels, context, std::move(run));
-  }
+  std::optional<Labels> labels;
+  if (training.labels != nullptr) labels = LabelsOfRecords(features, *training.labels);
+  const auto records =
+      MakeRecordStore(env, features, training.memory, Beside(training.output, ".records"));
+  std::vector<std::string> skipped =
+      ReduceImages(features, ValueOf(training.settings, "normalise") != 0, *records, context);
+  Trained<HashModel> trained = TrainOnRecords(
+      training.settings,
+      {.records = *records, .labels = labels ? &*labels : nullptr, .run = std::move(run)}, context);
   trained.summary.skipped = std::move(skipped);
   return trained;
 }
@@ -99,18 +93,16 @@ std::vector<Index> GoodImages(const PooledImages& pooled) {
 
 Trained<HashModel> OnPooledVectors(const FeatureTraining& training, const FeatureSet& features,
                                    const RunContext& context) {
-  const PoolingRecipe recipe{.normalise = training.settings.normalise,
-                             .mu = training.settings.mu.value_or(SahOptions().mu),
-                             .gamma = 0};
+  const PoolingRecipe recipe = PooledBy(training.settings);
   const PooledImages pooled = PoolImages({Coupling::None(features.dimension()), {.mu = recipe.mu}},
                                          recipe.normalise, features, context);
   const std::vector<Index> good = GoodImages(pooled);
   const MatrixF vectors = pooled.vectors(Eigen::all, good);
+  std::optional<Labels> labels;
+  if (training.labels != nullptr) labels = training.labels->Select(good);
   const MatrixColumns source(vectors);
-  Trained<HashModel> trained =
-      training.labels == nullptr
-          ? TrainHash(training.settings, source, context)
-          : TrainHash(training.settings, source, training.labels->Select(good), context);
+  Trained<HashModel> trained = TrainOnVectors(
+      training.settings, {.vectors = source, .labels = labels ? &*labels : nullptr}, context);
   trained.model.pooling = recipe;
   for (const FailedImage& failed : pooled.failed) {
     trained.summary.skipped.push_back(features.name(failed.image));
@@ -123,10 +115,12 @@ Trained<HashModel> OnPooledVectors(const FeatureTraining& training, const Featur
 Trained<HashModel> TrainOnFeatures(Env& env, const FeatureTraining& training,
                                    const FeatureSet& features, const RunContext& context) {
   const Stopwatch watch;
-  RequireLabels(training.settings.method, training.labels, features.size());
-  const bool joint = training.settings.method == "sah" || training.settings.method == "sash";
-  Trained<HashModel> trained = joint ? Jointly(env, training, features, context)
-                                     : OnPooledVectors(training, features, context);
+  const Method& method = FindMethod(training.settings.method);
+  RequireLabels(method, training.labels, features.size());
+  RequireValid(training.settings);
+  Trained<HashModel> trained = method.learns_from == LearnsFrom::kLocalFeatures
+                                   ? OnRecords(env, training, features, context)
+                                   : OnPooledVectors(training, features, context);
   // A training that was interrupted keeps its checkpoint.
   const fs::path checkpoint = Beside(training.output, ".checkpoint");
   if (!trained.summary.interrupted && env.Exists(checkpoint)) env.Remove(checkpoint);

@@ -6,6 +6,7 @@
 #include "bitpool/hash/testing.h"
 #include "bitpool/io/testing.h"
 #include "bitpool/linalg/testing.h"
+#include "bitpool/training/methods.h"
 #include "bitpool/training/testing.h"
 
 namespace bitpool {
@@ -18,7 +19,7 @@ FeatureTraining Job(const TempFolder& folder, const char* method = "sah") {
   FeatureTraining training;
   training.settings.method = method;
   training.settings.bits = 6;
-  training.settings.gamma = std::string_view(method) == "sah" ? std::optional(1.0) : std::nullopt;
+  if (std::string_view(method) == "sah") training.settings.options["gamma"] = 1;
   training.output = folder / "m.bpm";
   return training;
 }
@@ -30,10 +31,10 @@ size_t FilesIn(const TempFolder& folder) {
 TEST(FeatureTraining, EveryMethodLearnsFromLocalFeatures) {
   const MemoryFeatureSet images = SmallScenes(150, 10, 10, 1);
   const Labels labels = SceneClasses(150, 10, 5);
-  for (const HashMethod& method : FeatureMethods()) {
+  for (const Method& method : Methods()) {
     const TempFolder folder;
-    FeatureTraining training = Job(folder, std::string(method.name).c_str());
-    if (NeedsLabels(method.name)) training.labels = &labels;
+    FeatureTraining training = Job(folder, method.name.c_str());
+    if (method.needs_labels) training.labels = &labels;
     const auto trained = TrainOnFeatures(Env::Posix(), training, images, RunContext());
     EXPECT_EQ(trained.model.method, method.name);
     ASSERT_TRUE(trained.model.pooling.has_value());
@@ -52,7 +53,7 @@ TEST_P(JointTraining, RecordsInAFileGiveTheSameModel) {
   const MemoryFeatureSet images = SmallScenes(80, 10, 10, 1);
   const Labels labels = SceneClasses(80, 10, 5);
   FeatureTraining training = Job(folder, GetParam());
-  if (NeedsLabels(GetParam())) training.labels = &labels;
+  if (FindMethod(GetParam()).needs_labels) training.labels = &labels;
   const auto in_memory = TrainOnFeatures(Env::Posix(), training, images, RunContext());
   training.memory = 1;
   const auto in_file = TrainOnFeatures(Env::Posix(), training, images, RunContext());
@@ -65,8 +66,8 @@ TEST_P(JointTraining, ResumesAfterAnInterruptionToTheSameModel) {
   const MemoryFeatureSet images = SmallScenes(80, 10, 10, 1);
   const Labels labels = SceneClasses(80, 10, 5);
   FeatureTraining training = Job(folder, GetParam());
-  training.settings.gamma = 1;
-  if (NeedsLabels(GetParam())) training.labels = &labels;
+  training.settings.options["gamma"] = 1;
+  if (FindMethod(GetParam()).needs_labels) training.labels = &labels;
   const auto whole = TrainOnFeatures(Env::Posix(), training, images, RunContext({.threads = 2}));
   ASSERT_GT(whole.summary.iterations.size(), 1U);
 
@@ -95,11 +96,11 @@ TEST_P(JointTraining, ResumesAfterAnInterruptionToTheSameModel) {
   EXPECT_EQ(part.summary.iterations.size(), 1U);
   EXPECT_EQ(FilesIn(folder), 1U) << "the checkpoint stays";
 
-  training.settings.gamma = 2;
+  training.settings.options["gamma"] = 2;
   training.resume = true;
   ExpectError(ErrorCode::kInvalidArgument, {"gamma"},
               [&] { TrainOnFeatures(Env::Posix(), training, images, RunContext()); });
-  training.settings.gamma = 1;
+  training.settings.options["gamma"] = 1;
   if (training.labels != nullptr) {
     const Labels others = SceneClasses(80, 10, 2);
     training.labels = &others;
@@ -132,13 +133,13 @@ TEST(FeatureTraining, LeavesOutImagesWithoutDescriptorsAndTheirLabels) {
     classes.push_back(good_labels.of(image).front());
   }
   const Labels labels = Labels::Single(classes);
-  for (const HashMethod& method : FeatureMethods()) {
-    FeatureTraining training = Job(folder, std::string(method.name).c_str());
-    if (NeedsLabels(method.name)) training.labels = &labels;
+  for (const Method& method : Methods()) {
+    FeatureTraining training = Job(folder, method.name.c_str());
+    if (method.needs_labels) training.labels = &labels;
     const auto trained = TrainOnFeatures(Env::Posix(), training, images, RunContext());
     EXPECT_EQ(trained.summary.skipped, std::vector<std::string>{"blank"}) << method.name;
     EXPECT_EQ(trained.summary.samples, 60) << method.name;
-    if (NeedsLabels(method.name)) training.labels = &good_labels;
+    if (method.needs_labels) training.labels = &good_labels;
     const auto expected = TrainOnFeatures(Env::Posix(), training, good, RunContext());
     EXPECT_TRUE(SameBits(trained.model.encoder->Parameters()[0].second,
                          expected.model.encoder->Parameters()[0].second))

@@ -2,15 +2,12 @@
 
 #include <fmt/format.h>
 
-#include <map>
 #include <string>
 #include <utility>
 
 #include "bitpool/base/error.h"
-#include "bitpool/hash/baselines/kernel_encoder.h"
-#include "bitpool/hash/baselines/product_encoder.h"
-#include "bitpool/hash/baselines/sphere_encoder.h"
 #include "bitpool/training/matrix_sections.h"
+#include "bitpool/training/methods.h"
 
 namespace bitpool {
 namespace {
@@ -25,33 +22,10 @@ std::string ReadWord(const Container& container, const char* key) {
   return metadata[key].get<std::string>();
 }
 
-float ReadNumber(const Container& container, const char* name) {
-  const MatrixF number = ReadMatrix(container, name);
-  if (number.size() != 1) {
-    throw container.Damaged(
-        name, fmt::format("expected 1 × 1, got {} × {}", number.rows(), number.cols()));
-  }
-  return number(0, 0);
-}
-
 std::shared_ptr<const HashEncoder> ReadEncoder(const Container& container) {
   const std::string kind = ReadWord(container, "encoder");
-  if (kind == "linear") {
-    return std::make_shared<LinearEncoder>(ReadLinearMap(container, "encoder"));
-  }
-  if (kind == "spheres") {
-    return std::make_shared<SphereEncoder>(ReadMatrix(container, "sphere_centres"),
-                                           ReadVector(container, "sphere_squared_radii"));
-  }
-  if (kind == "product") {
-    return std::make_shared<ProductEncoder>(ReadVector(container, "product_mean"),
-                                            ReadMatrix(container, "product_codewords"),
-                                            ReadVector(container, "product_subspace_bits"));
-  }
-  if (kind == "kernel") {
-    return std::make_shared<KernelEncoder>(ReadMatrix(container, "kernel_anchors"),
-                                           ReadNumber(container, "kernel_width"),
-                                           ReadLinearMap(container, "kernel_map"));
+  for (const Method& method : Methods()) {
+    if (method.encoder.name == kind) return method.encoder.read(container);
   }
   throw Error(ErrorCode::kUnsupported, container.name(),
               fmt::format("an encoder of kind \"{}\": a newer Bitpool made it", kind));

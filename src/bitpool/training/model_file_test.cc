@@ -6,10 +6,11 @@
 
 #include "bitpool/hash/baselines/kernel_encoder.h"
 #include "bitpool/hash/feature_encoder.h"
+#include "bitpool/hash/sash.h"
 #include "bitpool/hash/testing.h"
 #include "bitpool/io/testing.h"
 #include "bitpool/linalg/testing.h"
-#include "bitpool/training/hash_methods.h"
+#include "bitpool/training/methods.h"
 #include "bitpool/training/testing.h"
 
 namespace bitpool {
@@ -37,31 +38,36 @@ void ExpectComesBackTheSame(const HashModel& model, const MatrixF& x) {
   EXPECT_TRUE(SameBits(back.model.decoder.bias, model.decoder.bias));
 }
 
+HashModel ModelOfVectors(const std::string& method, int bits, const MatrixF& x,
+                         const Labels* labels = nullptr) {
+  const MatrixColumns source(x);
+  return TrainOnVectors({.method = method, .bits = bits}, {.vectors = source, .labels = labels},
+                        RunContext())
+      .model;
+}
+
 TEST(ModelFile, EveryMethodComesBackTheSame) {
   const MatrixF x = ClusteredSamples(12, 600, 1);
-  for (const HashMethod& method : VectorMethods()) {
-    ExpectComesBackTheSame(
-        TrainHash({.method = std::string(method.name), .bits = 10}, MatrixColumns(x), RunContext())
-            .model,
-        x);
+  for (const std::string& method : MethodNames(LearnsFromVectorsAlone)) {
+    ExpectComesBackTheSame(ModelOfVectors(method, 10, x), x);
   }
 }
 
 TEST(ModelFile, EveryMethodWithLabelsComesBackTheSame) {
   const MatrixF x = ClassVectors(12, 100, 4, 1);
   const Labels labels = SceneClasses(100, 4, 4);
-  for (const HashMethod& method : SupervisedMethods()) {
-    if (method.name == "sash") continue;
-    const HashSettings settings{.method = std::string(method.name), .bits = 10};
-    ExpectComesBackTheSame(TrainHash(settings, MatrixColumns(x), labels, RunContext()).model, x);
+  for (const Method& method : Methods()) {
+    if (!method.needs_labels || method.learns_from != LearnsFrom::kVectors) continue;
+    ExpectComesBackTheSame(ModelOfVectors(method.name, 10, x, &labels), x);
   }
 }
 
 TEST(ModelFile, SashComesBackTheSameWithItsPooling) {
   const TempFolder folder;
   const MemoryFeatureSet images = SmallScenes(60, 10, 6, 1);
-  const HashModel model =
-      TrainSash(SashOptions::Default(10), images, SceneClasses(60, 6, 3), RunContext()).model;
+  SashOptions options;
+  options.joint.bits = 10;
+  const HashModel model = TrainSash(options, images, SceneClasses(60, 6, 3), RunContext()).model;
   ExpectComesBackTheSame(model, ClusteredSamples(10, 50, 1));
   SaveModel(Env::Posix(), folder / "m.bpm", {.model = model, .training = {}}, IfExists::kFail);
   const HashModel back = OpenModel(Env::Posix(), folder / "m.bpm").model;
@@ -89,7 +95,7 @@ TEST(ModelFile, AKernelComesBackTheSame) {
 TEST(ModelFile, KeepsHowLocalFeaturesArePooled) {
   const TempFolder folder;
   const MatrixF x = ClusteredSamples(3, 60, 1);
-  HashModel model = TrainHash({.method = "itq", .bits = 2}, MatrixColumns(x), RunContext()).model;
+  HashModel model = ModelOfVectors("itq", 2, x);
   model.pooling = PoolingRecipe{.normalise = false, .mu = 0.1, .gamma = 1.0 / 3};
   SaveModel(Env::Posix(), folder / "m.bpm", {.model = model, .training = {}}, IfExists::kFail);
   const HashModel back = OpenModel(Env::Posix(), folder / "m.bpm").model;
@@ -102,8 +108,7 @@ TEST(ModelFile, KeepsHowLocalFeaturesArePooled) {
 TEST(ModelFile, EveryDamageIsRejected) {
   const TempFolder folder;
   const MatrixF x = ClusteredSamples(2, 60, 1);
-  const HashModel model =
-      TrainHash({.method = "lsh", .bits = 2}, MatrixColumns(x), RunContext()).model;
+  const HashModel model = ModelOfVectors("lsh", 2, x);
   SaveModel(Env::Posix(), folder / "m.bpm", {.model = model, .training = {}}, IfExists::kFail);
   testing::ExpectEveryDamageIsRejected(
       Content(folder / "m.bpm"),

@@ -1,51 +1,37 @@
 #include "bitpool/training/tune.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
-#include <map>
 #include <nlohmann/json.hpp>
 
 #include "bitpool/base/error.h"
 #include "bitpool/hash/feature_encoder.h"
-#include "bitpool/hash/sah.h"
 #include "bitpool/hash/sash.h"
 #include "bitpool/metrics/evaluate.h"
 #include "bitpool/samples/retrieval_splits.h"
 #include "bitpool/samples/splits.h"
+#include "bitpool/training/methods.h"
+#include "bitpool/training/pooled_vectors.h"
+#include "bitpool/training/tune_search.h"
 
 namespace bitpool {
 namespace {
 
-// The coarse grid. λ and β/λ are in the scale of one unit of variance per bit.
-const std::vector<double> kLambdas = {0.01, 0.1};
-const std::vector<double> kRidges = {0.0005, 0.005, 0.05};
-const std::vector<double> kGammas = {1, 3, 10};
-const std::vector<double> kMus = {1, 10, 100};
-// Those of SASH; γ and μ over the paper's ranges (section VII).
-const std::vector<double> kSupervisedGammas = {0.1, 1, 10};
-const std::vector<double> kSupervisedMus = {10, 100, 1000, 1e4, 1e5};
-const std::vector<double> kSupervisedLambdas = {1e-4, 1e-3, 1e-2};
-const std::vector<double> kSupervisedRidges = {1e-3, 1e-2, 1e-1};
-const std::vector<double> kAlphas = {0.01, 0.03, 0.1, 0.3, 1};
 // What the first refinement multiplies and divides a constant by; each next takes its root.
 constexpr double kFirstStep = 3;
 // Windows that share no descriptor: those that do reward codes which remember single descriptors.
 constexpr double kHalf = 0.5;
 
-// SDH, KSH, BRE and CCA-ITQ: they keep their authors' settings, and only the pooling of what they
-// hash is chosen.
-bool HasPoolingOnly(const std::string& method) { return NeedsLabels(method) && method != "sash"; }
-
-// The held-out images: what is asked, what is searched, and the right answers.
+// The held-out images: what they search with, what is searched, and the right answers.
 class Criterion {
  public:
   Criterion(const FeatureSet& features, const std::vector<Index>& images, bool normalise,
             const Labels* labels, const RunContext& context)
       : queries_(features.dimension()), database_(features.dimension()) {
-    std::vector<Index> usable;  // one half asks, the other is to be found
+    std::vector<Index> usable;  // one half searches, the other is to be found
     for (const Index image : images) {
       if (features.descriptor_count(image) > 1) usable.push_back(image);
     }
@@ -84,49 +70,55 @@ class Criterion {
   std::unique_ptr<GroundTruth> truth_;
 };
 
+// So many of the items, drawn at random; all when there are no more.
+std::vector<Index> Draw(const std::vector<Index>& items, Index count, uint64_t seed) {
+  if (static_cast<Index>(items.size()) <= count) return items;
+  std::vector<Index> drawn;
+  for (const Index i : ChooseItems(static_cast<Index>(items.size()), count, seed).chosen) {
+    drawn.push_back(items[static_cast<size_t>(i)]);
+  }
+  return drawn;
+}
+
 class Tuner {
  public:
   Tuner(const TuneOptions& options, const FeatureSet& features, const Labels* labels,
         const RunContext& context)
       : options_(options),
+        method_(FindMethod(options.settings.method)),
         context_(context),
-        pooling_only_(HasPoolingOnly(options.settings.method)),
-        joint_(options.settings.method != "rba" && !pooling_only_),
-        supervised_(options.settings.method == "sash"),
         split_(HoldOut(options, features, labels, context)),
         records_(features.dimension()),
-        criterion_(features, split_.chosen, options.settings.normalise, labels,
-                   context.WithoutProgress()) {
-    std::vector<Index> training = split_.rest;
-    if (static_cast<Index>(training.size()) > options.training) {
-      std::vector<Index> chosen;
-      for (const Index i :
-           ChooseItems(static_cast<Index>(training.size()), options.training, context.seed())
-               .chosen) {
-        chosen.push_back(training[static_cast<size_t>(i)]);
-      }
-      training = std::move(chosen);
-    }
+        criterion_(features, split_.chosen, Normalises(options), labels, context.WithoutProgress()),
+        search_(method_.tune, options_.settings.options),
+        trainer_(records_, &labels_) {
+    const std::vector<Index> training = Draw(split_.rest, options.training, context.seed());
     const FeatureSubset images(features, training);
-    ReduceImages(images, options.settings.normalise, records_, context);
-    if (NeedsLabels(options.settings.method))
-      labels_ = LabelsOfRecords(images, labels->Select(training));
+    ReduceImages(images, Normalises(options), records_, context);
+    if (method_.needs_labels) labels_ = LabelsOfRecords(images, labels->Select(training));
   }
 
   TuneResult Run() {
     TuneResult result;
-    for (const Stage& stage : Stages()) TryAll(stage(result.best), "coarse grid", result);
+    const OptionValues values = method_.values(options_.settings);
+    for (const std::string_view option : method_.tune.Options()) {
+      result.best.constants[std::string(option)] = values.find(option)->second;
+    }
+    for (const TunePlan::Stage& stage : method_.tune.stages) {
+      TryAll(search_.Grid(stage, result.best.constants), "coarse grid", result);
+    }
     double step = kFirstStep;
     for (int round = 0; round < options_.rounds; ++round) {
-      TryAll(Around(result.best, step), "refining", result);
+      TryAll(search_.Around(result.best.constants, step), "refining", result);
       step = std::sqrt(step);
     }
     return result;
   }
 
  private:
-  // Candidates, out of the best so far.
-  using Stage = std::function<std::vector<TuneTrial>(const TuneTrial& best)>;
+  static bool Normalises(const TuneOptions& options) {
+    return ValueOf(options.settings, "normalise") != 0;
+  }
 
   static Split HoldOut(const TuneOptions& options, const FeatureSet& features, const Labels* labels,
                        const RunContext& context) {
@@ -140,205 +132,86 @@ class Tuner {
     const RetrievalSplit classes = SplitUnseenSampled(
         *labels, {.queries_per_class = 1, .training_per_class = 0}, context.seed());
     Split split{.chosen = classes.database, .rest = classes.training};
-    const auto found = static_cast<Index>(split.chosen.size());
-    if (found > held_out) {
-      std::vector<Index> some;
-      for (const Index i : ChooseItems(found, held_out, context.seed()).chosen) {
-        some.push_back(split.chosen[static_cast<size_t>(i)]);
-      }
-      split.chosen = std::move(some);
-    }
+    split.chosen = Draw(split.chosen, held_out, context.seed());
     return split;
   }
 
-  // The values of a constant to try: the one that is set, or all.
-  static std::vector<double> Values(const std::optional<double>& set,
-                                    const std::vector<double>& all) {
-    return set ? std::vector<double>{*set} : all;
-  }
-
-  std::vector<Stage> Stages() const {
-    if (pooling_only_) return {[this](const TuneTrial&) { return MuGrid(); }};
-    if (!supervised_) return {[this](const TuneTrial&) { return MakeGrid(); }};
-    return {[this](const TuneTrial&) { return PoolingGrid(); },
-            [this](const TuneTrial& best) { return HashingGrid(best); },
-            [this](const TuneTrial& best) { return MappingGrid(best); }};
-  }
-
-  std::vector<TuneTrial> MuGrid() const {
-    std::vector<TuneTrial> grid;
-    for (const double mu : Values(options_.settings.mu, kSupervisedMus)) grid.push_back({.mu = mu});
-    return grid;
-  }
-
-  // SASH: γ and μ, with the other constants as they are set or by default.
-  std::vector<TuneTrial> PoolingGrid() const {
-    const SashOptions defaults = SashOptionsFrom(options_.settings);
-    std::vector<TuneTrial> grid;
-    for (const double mu : Values(options_.settings.mu, kSupervisedMus)) {
-      for (const double gamma : Values(options_.settings.gamma, kSupervisedGammas)) {
-        grid.push_back({.lambda = defaults.joint.rba.lambda,
-                        .beta = defaults.joint.rba.beta,
-                        .gamma = gamma,
-                        .mu = mu,
-                        .alpha = defaults.alpha});
-      }
-    }
-    return grid;
-  }
-
-  std::vector<TuneTrial> HashingGrid(const TuneTrial& best) const {
-    std::vector<TuneTrial> grid;
-    for (const double lambda : Values(options_.settings.lambda, kSupervisedLambdas)) {
-      for (const double ridge : RidgesFor(lambda, kSupervisedRidges)) {
-        grid.push_back(best);
-        grid.back().lambda = lambda;
-        grid.back().beta = lambda * ridge;
-      }
-    }
-    return grid;
-  }
-
-  std::vector<TuneTrial> MappingGrid(const TuneTrial& best) const {
-    std::vector<TuneTrial> grid;
-    for (const double alpha : Values(options_.settings.alpha, kAlphas)) {
-      grid.push_back(best);
-      grid.back().alpha = alpha;
-    }
-    return grid;
-  }
-
-  // β/λ: that of the β which is set, or all.
-  std::vector<double> RidgesFor(double lambda, const std::vector<double>& all) const {
-    const std::optional<double>& beta = options_.settings.beta;
-    return beta ? std::vector<double>{*beta / lambda} : all;
-  }
-
-  std::vector<TuneTrial> MakeGrid() const {
-    const HashSettings& set = options_.settings;
-    const std::vector<double> gammas = joint_ ? Values(set.gamma, kGammas) : std::vector<double>{0};
-    std::vector<TuneTrial> grid;
-    for (const double mu : Values(set.mu, kMus)) {
-      for (const double lambda : Values(set.lambda, kLambdas)) {
-        for (const double ridge : RidgesFor(lambda, kRidges)) {
-          for (const double gamma : gammas) {
-            grid.push_back({.lambda = lambda, .beta = lambda * ridge, .gamma = gamma, .mu = mu});
-          }
-        }
-      }
-    }
-    return grid;
-  }
-
-  // Each constant that is not set, a step up and down.
-  std::vector<TuneTrial> Around(const TuneTrial& best, double step) const {
-    const HashSettings& set = options_.settings;
-    std::vector<TuneTrial> trials;
-    for (const double factor : {1 / step, step}) {
-      TuneTrial trial = best;
-      trial.lambda *= factor;
-      if (!set.beta) trial.beta *= factor;  // λ alone, at the same ridge of the encoder
-      if (!pooling_only_ && !set.lambda) trials.push_back(trial);
-      trial = best;
-      trial.beta *= factor;
-      if (!pooling_only_ && !set.beta) trials.push_back(trial);
-      trial = best;
-      trial.gamma *= factor;
-      if (joint_ && !set.gamma) trials.push_back(trial);
-      trial = best;
-      trial.mu *= factor;
-      if (!set.mu) trials.push_back(trial);
-      trial = best;
-      trial.alpha *= factor;
-      if (supervised_ && !set.alpha) trials.push_back(trial);
-    }
-    return trials;
-  }
-
-  void TryAll(const std::vector<TuneTrial>& trials, const char* task, TuneResult& result) {
-    Progress progress = context_.StartProgress(task, "candidates", trials.size());
-    for (TuneTrial trial : trials) {
-      trial.score = 0;
+  void TryAll(const std::vector<OptionValues>& candidates, const char* task, TuneResult& result) {
+    Progress progress = context_.StartProgress(task, "candidates", candidates.size());
+    for (const OptionValues& candidate : candidates) {
+      TuneTrial trial{.constants = candidate};
       for (int run = 0; run < options_.seeds; ++run) {
         const RunContext seeded =
             context_.WithoutProgress().WithSeed(context_.seed() + static_cast<uint64_t>(run));
-        trial.score += criterion_.Score(Train(trial, seeded), seeded) / options_.seeds;
+        trial.score += criterion_.Score(Train(candidate, seeded), seeded) / options_.seeds;
         context_.ThrowIfStopped();
       }
       if (result.trials.empty() || trial.score > result.best.score) result.best = trial;
-      result.trials.push_back(trial);
+      result.trials.push_back(std::move(trial));
       progress.Advance();
     }
   }
 
-  HashModel Train(const TuneTrial& trial, const RunContext& context) {
-    HashSettings settings = options_.settings;
-    if (!pooling_only_) {
-      settings.lambda = trial.lambda;
-      settings.beta = trial.beta;
-    }
-    if (joint_) {
-      settings.gamma = trial.gamma;
-      settings.mu = trial.mu;
-      if (supervised_) {
-        settings.alpha = trial.alpha;
-        return TrainSash(SashOptionsFrom(settings), records_, labels_, context).model;
-      }
-      return TrainSah(SahOptionsFrom(settings), records_, context).model;
-    }
-    auto& vectors = vectors_[trial.mu];
-    if (vectors.size() == 0) {
-      vectors =
-          PoolRecords(records_, {Coupling::None(records_.dimension()), {.mu = trial.mu}}, context);
-    }
-    const MatrixColumns source(vectors);
-    HashModel model = pooling_only_ ? TrainHash(settings, source, labels_, context).model
-                                    : TrainHash(settings, source, context).model;
-    model.pooling = PoolingRecipe{.normalise = settings.normalise, .mu = trial.mu, .gamma = 0};
-    return model;
+  HashModel Train(const OptionValues& candidate, const RunContext& context) {
+    MethodSettings settings = options_.settings;
+    for (const auto& [option, value] : candidate) settings.options[option] = value;
+    return trainer_.Train(settings, context);
   }
 
-  TuneOptions options_;
+  const TuneOptions& options_;
+  const Method& method_;
   RunContext context_;
-  bool pooling_only_;
-  bool joint_;       // SAH or SASH
-  bool supervised_;  // SASH
   Split split_;
   MemoryRecords records_;  // of the images to learn from
   Labels labels_;          // theirs, where they are learned from
   Criterion criterion_;
-  std::map<double, MatrixF> vectors_;  // their GMP vectors, by μ
+  TuneSearch search_;
+  RecordTrainer trainer_;
 };
 
 }  // namespace
 
 void TuneOptions::Validate() const {
   RequireBits(settings.bits);
-  if (settings.method != "sah" && settings.method != "rba" && !NeedsLabels(settings.method)) {
+  const Method& method = FindMethod(settings.method);
+  if (!HasTuning(method)) {
     throw Error(ErrorCode::kInvalidArgument,
-                fmt::format("method \"{}\": only sah, rba and the methods that learn from labels "
-                            "have constants to tune",
-                            settings.method));
+                fmt::format("method \"{}\": only {} have constants to tune", settings.method,
+                            fmt::join(MethodNames(HasTuning), ", ")));
   }
-  if (settings.paper) {
-    throw Error(ErrorCode::kInvalidArgument,
-                "the paper's preset is literal: its constants are not tuned");
+  if (settings.preset != kDefaultPreset) {
+    throw Error(
+        ErrorCode::kInvalidArgument,
+        fmt::format("the preset \"{}\" is literal: its constants are not tuned", settings.preset));
   }
+  RequireValid(settings);
   if (training < 2 || validation < 2 || seeds < 1 || rounds < 0) {
     throw Error(ErrorCode::kInvalidArgument,
-                "expected at least 2 images to learn from and 2 to ask with, and 1 seed");
+                "expected at least 2 images to learn from and 2 to search with, and 1 seed");
   }
 }
 
-HashSettings TuneResult::Chosen(const HashSettings& settings) const {
-  HashSettings chosen = settings;
-  chosen.mu = best.mu;
-  if (HasPoolingOnly(settings.method)) return chosen;
-  chosen.lambda = best.lambda;
-  chosen.beta = best.beta;
-  if (settings.method != "rba") chosen.gamma = best.gamma;
-  if (settings.method == "sash") chosen.alpha = best.alpha;
+double TuneTrial::ValueOf(std::string_view constant) const {
+  const auto found = constants.find(constant);
+  return found == constants.end() ? 0 : found->second;
+}
+
+MethodSettings TuneResult::Chosen(const MethodSettings& settings) const {
+  MethodSettings chosen = settings;
+  for (const std::string_view option : FindMethod(settings.method).tune.Options()) {
+    chosen.options[std::string(option)] = best.ValueOf(option);
+  }
   return chosen;
+}
+
+std::vector<std::string> TunedConstants() {
+  std::vector<std::string> all;
+  for (const Method& method : Methods()) {
+    for (const std::string_view option : method.tune.Options()) {
+      if (std::ranges::find(all, option) == all.end()) all.emplace_back(option);
+    }
+  }
+  return all;
 }
 
 TuneResult Tune(const TuneOptions& options, const FeatureSet& features, const Labels* labels,
@@ -348,7 +221,8 @@ TuneResult Tune(const TuneOptions& options, const FeatureSet& features, const La
     throw Error(ErrorCode::kInvalidArgument,
                 fmt::format("{} labels for {} images", labels->size(), features.size()));
   }
-  if (labels == nullptr && (NeedsLabels(options.settings.method) || options.unseen_classes)) {
+  if (labels == nullptr &&
+      (FindMethod(options.settings.method).needs_labels || options.unseen_classes)) {
     throw Error(ErrorCode::kInvalidArgument,
                 options.settings.method +
                     ": methods that learn from labels, and holding out classes, need the labels of "
@@ -365,49 +239,42 @@ TuneResult Tune(const TuneOptions& options, const FeatureSet& features, const La
   return result;
 }
 
-nlohmann::json WriteConfig(const HashSettings& settings, const TuneResult& result) {
-  const HashSettings chosen = result.Chosen(settings);
-  nlohmann::json config = {{"method", chosen.method},
-                           {"mu", *chosen.mu},
+nlohmann::json WriteConfig(const MethodSettings& settings, const TuneResult& result) {
+  nlohmann::json config = {{"method", settings.method},
                            {"chosen_by",
                             {{"criterion", result.criterion},
                              {"score", result.best.score},
-                             {"bits", chosen.bits},
+                             {"bits", settings.bits},
                              {"candidates", result.trials.size()}}}};
-  if (chosen.lambda) config["lambda"] = *chosen.lambda;
-  if (chosen.beta) config["beta"] = *chosen.beta;
-  if (chosen.gamma) config["gamma"] = *chosen.gamma;
-  if (chosen.alpha) config["alpha"] = *chosen.alpha;
+  for (const std::string_view option : FindMethod(settings.method).tune.Options()) {
+    config[std::string(option)] = result.best.ValueOf(option);
+  }
   return config;
 }
 
-HashSettings ReadConfig(const nlohmann::json& config, HashSettings settings) {
-  const std::map<std::string, std::optional<double>*> constants = {{"lambda", &settings.lambda},
-                                                                   {"beta", &settings.beta},
-                                                                   {"gamma", &settings.gamma},
-                                                                   {"alpha", &settings.alpha},
-                                                                   {"mu", &settings.mu}};
+MethodSettings ReadConfig(const nlohmann::json& config, MethodSettings settings) {
   if (!config.is_object()) {
     throw Error(ErrorCode::kInvalidArgument, "expected a JSON object with constants");
   }
+  const auto method = config.find("method");
+  if (method != config.end() && *method != settings.method) {
+    throw Error(ErrorCode::kInvalidArgument,
+                fmt::format("\"method\": these constants are for {}, not for {}", method->dump(),
+                            settings.method));
+  }
+  std::vector<std::string> constants;
+  for (const OptionDescription& option : FindMethod(settings.method).options) {
+    if (option.type == OptionType::kReal) constants.push_back(option.name);
+  }
   for (const auto& [key, value] : config.items()) {
-    if (key == "chosen_by") continue;
-    if (key == "method") {
-      if (value != settings.method) {
-        throw Error(ErrorCode::kInvalidArgument,
-                    fmt::format("\"method\": these constants are for {}, not for {}", value.dump(),
-                                settings.method));
-      }
-      continue;
+    if (key == "chosen_by" || key == "method") continue;
+    if (std::ranges::find(constants, key) == constants.end() || !value.is_number()) {
+      throw Error(ErrorCode::kInvalidArgument,
+                  fmt::format("\"{}\": expected method, or one of the constants of {} with a "
+                              "number: {}",
+                              key, settings.method, fmt::join(constants, ", ")));
     }
-    const auto constant = constants.find(key);
-    if (constant == constants.end() || !value.is_number()) {
-      throw Error(
-          ErrorCode::kInvalidArgument,
-          fmt::format("\"{}\": expected method, or lambda, beta, gamma, alpha or mu with a number",
-                      key));
-    }
-    if (!*constant->second) *constant->second = value.get<double>();
+    settings.options.emplace(key, value.get<double>());
   }
   return settings;
 }

@@ -2,20 +2,21 @@
 
 #include <nlohmann/json_fwd.hpp>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "bitpool/base/run_context.h"
 #include "bitpool/samples/feature_set.h"
 #include "bitpool/samples/labels.h"
-#include "bitpool/training/hash_methods.h"
+#include "bitpool/training/method.h"
 
 namespace bitpool {
 
 struct TuneOptions {
-  HashSettings settings;    // method "sah", "sash" or "rba", and its bits; constants that are set
-                            // stay
+  MethodSettings settings;  // a method that has something to tune; options that are set stay
   Index training = 3000;    // images to learn from, at most
-  Index validation = 1000;  // images to ask with, at most; never more than a third
+  Index validation = 1000;  // images held out as queries and database, at most; never more than a
+                            // third
   int seeds = 2;            // runs of every candidate
   int rounds = 2;           // refinements around the best of the grid
   // With labels: some of the classes are held out instead of images of all classes, so that codes
@@ -28,8 +29,11 @@ struct TuneOptions {
 
 // One choice of constants and what it scored.
 struct TuneTrial {
-  double lambda = 0, beta = 0, gamma = 0, mu = 0, alpha = 0;
-  double score = 0;  // mAP in percent, mean over the seeds
+  OptionValues constants;  // those of the method's TunePlan
+  double score = 0;        // mAP in percent, mean over the seeds
+
+  // 0 for a constant that the method does not have.
+  double ValueOf(std::string_view constant) const;
 };
 
 struct TuneResult {
@@ -38,14 +42,14 @@ struct TuneResult {
   TuneTrial best;
 
   // The settings with the best constants.
-  HashSettings Chosen(const HashSettings& settings) const;
+  MethodSettings Chosen(const MethodSettings& settings) const;
 };
 
-// Chooses λ, β, γ, μ and α by cross-validation on training images alone: some of them are held out
-// and asked for by codes. SAH and RBA try a grid of all their constants. SASH has one more and
-// tries them in stages: γ and μ over the ranges that the paper searches, then λ and β, then α. The
-// other methods that learn from labels keep their authors' settings, and μ of the pooling is chosen
-// from those of SASH.
+// The constants that are chosen for any method, each once, as columns of a table.
+std::vector<std::string> TunedConstants();
+
+// Chooses the constants of a method by cross-validation on training images alone: some of them are
+// held out, and their codes search each other. What is tried is the method's TunePlan.
 // Without labels the first half of an image's descriptors must find the second half, among all
 // held-out images: two parts of a picture are to such a search what two pictures of a scene are.
 // With labels, which methods that learn from them need, an image must find held-out images of its
@@ -55,7 +59,7 @@ TuneResult Tune(const TuneOptions& options, const FeatureSet& features, const La
 
 // Constants as a file has them that `train --config` reads, and back. ReadConfig keeps what is set
 // in `settings`, and throws kInvalidArgument, naming the key, for what it does not know.
-nlohmann::json WriteConfig(const HashSettings& settings, const TuneResult& result);
-HashSettings ReadConfig(const nlohmann::json& config, HashSettings settings);
+nlohmann::json WriteConfig(const MethodSettings& settings, const TuneResult& result);
+MethodSettings ReadConfig(const nlohmann::json& config, MethodSettings settings);
 
 }  // namespace bitpool

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "bitpool/hash/sash.h"
 #include "bitpool/linalg/testing.h"
 #include "bitpool/training/testing.h"
 
@@ -29,24 +30,24 @@ TEST(Tune, TriesAGridAndRefinesAroundTheBest) {
   for (const TuneTrial& trial : result.trials) best = std::max(best, trial.score);
   EXPECT_EQ(result.best.score, best);
   EXPECT_GT(best, 5) << "percent; chance is about 10 of 40";
-  const HashSettings chosen = result.Chosen(Options("sah").settings);
-  EXPECT_EQ(chosen.gamma, result.best.gamma);
-  EXPECT_EQ(chosen.mu, result.best.mu);
+  const MethodSettings chosen = result.Chosen(Options("sah").settings);
+  EXPECT_EQ(chosen.options.at("gamma"), result.best.ValueOf("gamma"));
+  EXPECT_EQ(chosen.options.at("mu"), result.best.ValueOf("mu"));
 }
 
 TEST(Tune, KeepsWhatIsSetAndKnowsLabels) {
   const MemoryFeatureSet images = SmallScenes(60, 8, 4, 2);
   const Labels labels = SceneClasses(60, 4, 4);
   TuneOptions options = Options("sah");
-  options.settings.mu = 5;
-  options.settings.lambda = 0.02;
-  options.settings.beta = 0.001;
+  options.settings.options["mu"] = 5;
+  options.settings.options["lambda"] = 0.02;
+  options.settings.options["beta"] = 0.001;
   const TuneResult result = Tune(options, images, &labels, RunContext());
   EXPECT_EQ(result.trials.size(), 3U + 2);
   for (const TuneTrial& trial : result.trials) {
-    EXPECT_EQ(trial.mu, 5);
-    EXPECT_EQ(trial.lambda, 0.02);
-    EXPECT_EQ(trial.beta, 0.001);
+    EXPECT_EQ(trial.ValueOf("mu"), 5);
+    EXPECT_EQ(trial.ValueOf("lambda"), 0.02);
+    EXPECT_EQ(trial.ValueOf("beta"), 0.001);
   }
   EXPECT_THAT(result.criterion, testing::HasSubstr("class"));
   EXPECT_GT(result.best.score, 40) << "percent; chance is 25";
@@ -56,7 +57,7 @@ TEST(Tune, OfRbaHasNoGamma) {
   const MemoryFeatureSet images = SmallScenes(60, 8, 4, 3);
   const TuneResult result = Tune(Options("rba"), images, nullptr, RunContext());
   EXPECT_EQ(result.trials.size(), 2U * 3 * 3 + 6);
-  EXPECT_FALSE(result.Chosen(Options("rba").settings).gamma.has_value());
+  EXPECT_FALSE(result.Chosen(Options("rba").settings).options.contains("gamma"));
 }
 
 // γ and μ, then λ and β, then α, each stage around the best so far; then a step up and down.
@@ -70,28 +71,27 @@ TEST(Tune, OfSashSearchesInStages) {
         result.trials.begin(), result.trials.begin() + static_cast<std::ptrdiff_t>(count),
         [](const TuneTrial& a, const TuneTrial& b) { return a.score < b.score; });
   };
-  const SashOptions defaults = SashOptions::Default(6);
+  const SashOptions defaults;
   for (size_t i = 0; i < 29; ++i) {
     const TuneTrial& trial = result.trials[i];
     const bool pooling = i < 15, hashing = !pooling && i < 24;
     const TuneTrial before = i < 15 ? trial : best_of_first(i < 24 ? 15 : 24);
-    EXPECT_EQ(trial.gamma, before.gamma);
-    EXPECT_EQ(trial.mu, before.mu);
+    EXPECT_EQ(trial.ValueOf("gamma"), before.ValueOf("gamma"));
+    EXPECT_EQ(trial.ValueOf("mu"), before.ValueOf("mu"));
     if (!hashing) {
-      EXPECT_EQ(trial.lambda, pooling ? defaults.joint.rba.lambda : before.lambda);
-      EXPECT_EQ(trial.beta, pooling ? defaults.joint.rba.beta : before.beta);
+      EXPECT_EQ(trial.ValueOf("lambda"),
+                pooling ? defaults.joint.rba.lambda : before.ValueOf("lambda"));
+      EXPECT_EQ(trial.ValueOf("beta"), pooling ? defaults.joint.rba.beta : before.ValueOf("beta"));
     }
     if (i < 24) {
-      EXPECT_EQ(trial.alpha, defaults.alpha);
+      EXPECT_EQ(trial.ValueOf("alpha"), defaults.alpha);
     }
   }
   EXPECT_EQ(result.best.score, best_of_first(result.trials.size()).score);
   EXPECT_GT(result.best.score, 60) << "percent; chance is 33";
-  const HashSettings chosen = result.Chosen(Options("sash").settings);
+  const MethodSettings chosen = result.Chosen(Options("sash").settings);
   EXPECT_TRUE(std::ranges::any_of(result.trials, [&](const TuneTrial& trial) {
-    return chosen.lambda == trial.lambda && chosen.beta == trial.beta &&
-           chosen.gamma == trial.gamma && chosen.mu == trial.mu && chosen.alpha == trial.alpha &&
-           trial.score == result.best.score;
+    return chosen.options == trial.constants && trial.score == result.best.score;
   }));
 }
 
@@ -99,15 +99,15 @@ TEST(Tune, OfSashKeepsWhatIsSet) {
   const MemoryFeatureSet images = SmallScenes(60, 8, 6, 1);
   const Labels labels = SceneClasses(60, 6, 3);
   TuneOptions options = Options("sash");
-  options.settings.alpha = 0.7;
-  options.settings.mu = 5;
-  options.settings.beta = 0.001;
+  options.settings.options["alpha"] = 0.7;
+  options.settings.options["mu"] = 5;
+  options.settings.options["beta"] = 0.001;
   const TuneResult result = Tune(options, images, &labels, RunContext());
   EXPECT_EQ(result.trials.size(), 3U + 3 + 1 + 4);
   for (const TuneTrial& trial : result.trials) {
-    EXPECT_EQ(trial.alpha, 0.7);
-    EXPECT_EQ(trial.mu, 5);
-    EXPECT_DOUBLE_EQ(trial.beta, 0.001);
+    EXPECT_EQ(trial.ValueOf("alpha"), 0.7);
+    EXPECT_EQ(trial.ValueOf("mu"), 5);
+    EXPECT_DOUBLE_EQ(trial.ValueOf("beta"), 0.001);
   }
 }
 
@@ -118,7 +118,7 @@ TEST(Tune, ClassesThatAreHeldOutAreNotLearned) {
   const CountingFeatureSet counted(images);
   const Labels labels = SceneClasses(60, 6, 3);
   TuneOptions options = Options("sash");
-  options.settings.mu = 100;
+  options.settings.options["mu"] = 100;
   options.rounds = 0;
   options.unseen_classes = true;
   const TuneResult result = Tune(options, counted, &labels, RunContext());
@@ -145,11 +145,12 @@ TEST(Tune, OfOtherMethodsWithLabelsChoosesThePoolingAlone) {
     ASSERT_EQ(result.trials.size(), 5U + 2) << "the grid, and a step up and down";
     EXPECT_GT(result.best.score, 50) << method << ": percent; chance is 33";
     for (const TuneTrial& trial : result.trials) EXPECT_LE(trial.score, result.best.score);
-    const HashSettings chosen = result.Chosen(Options(method).settings);
-    EXPECT_EQ(chosen.mu, result.best.mu);
-    EXPECT_FALSE(chosen.lambda || chosen.beta || chosen.gamma || chosen.alpha) << method;
+    const MethodSettings chosen = result.Chosen(Options(method).settings);
+    EXPECT_EQ(chosen.options.at("mu"), result.best.ValueOf("mu"));
+    EXPECT_EQ(chosen.options.size(), 1U) << method;
     const nlohmann::json config = WriteConfig(Options(method).settings, result);
-    EXPECT_EQ(ReadConfig(config, Options(method).settings).mu, result.best.mu);
+    EXPECT_EQ(ReadConfig(config, Options(method).settings).options.at("mu"),
+              result.best.ValueOf("mu"));
     EXPECT_FALSE(config.contains("lambda"));
     EXPECT_THAT(RefusalOf([&] { Tune(Options(method), images, nullptr, RunContext()); }),
                 testing::HasSubstr("need the labels"));
@@ -183,10 +184,11 @@ TEST(Tune, RefusesWhatCannotBeTuned) {
   const auto refusal = [&](const TuneOptions& options) {
     return RefusalOf([&] { Tune(options, images, nullptr, RunContext()); });
   };
-  EXPECT_THAT(refusal(Options("itq")), testing::HasSubstr("only sah, rba and the methods"));
+  EXPECT_THAT(refusal(Options("itq")),
+              testing::HasSubstr("only sah, rba, sash, sdh, ksh, bre, cca-itq have constants"));
   EXPECT_THAT(refusal(Options("sah")), testing::HasSubstr("too few"));
   TuneOptions paper = Options("sah");
-  paper.settings.paper = true;
+  paper.settings.preset = "paper";
   EXPECT_THAT(refusal(paper), testing::HasSubstr("literal"));
   const Labels labels = Labels::Single({0, 1});
   EXPECT_THAT(RefusalOf([&] { Tune(Options("sah"), images, &labels, RunContext()); }),
@@ -195,33 +197,36 @@ TEST(Tune, RefusesWhatCannotBeTuned) {
 
 TEST(Config, OfSashHasAnAlphaAndThatOfSahHasNone) {
   TuneResult result;
-  result.best = {.lambda = 0.1, .beta = 0.2, .gamma = 3, .mu = 4, .alpha = 0.6, .score = 50};
+  result.best = {
+      .constants = {{"lambda", 0.1}, {"beta", 0.2}, {"gamma", 3}, {"mu", 4}, {"alpha", 0.6}},
+      .score = 50};
   result.trials = {result.best};
   const nlohmann::json config = WriteConfig(Options("sash").settings, result);
   EXPECT_EQ(config["alpha"], 0.6);
-  const HashSettings settings =
+  const MethodSettings settings =
       ReadConfig(nlohmann::json::parse(config.dump()), Options("sash").settings);
-  EXPECT_EQ(settings.alpha, 0.6);
-  EXPECT_EQ(settings.gamma, 3);
-  HashSettings set = Options("sash").settings;
-  set.alpha = 0.9;
-  EXPECT_EQ(ReadConfig(config, set).alpha, 0.9);
+  EXPECT_EQ(settings.options.at("alpha"), 0.6);
+  EXPECT_EQ(settings.options.at("gamma"), 3);
+  MethodSettings set = Options("sash").settings;
+  set.options["alpha"] = 0.9;
+  EXPECT_EQ(ReadConfig(config, set).options.at("alpha"), 0.9);
   EXPECT_FALSE(WriteConfig(Options("sah").settings, result).contains("alpha"));
   EXPECT_FALSE(WriteConfig(Options("rba").settings, result).contains("gamma"));
 }
 
 TEST(Config, ComesBackAndDoesNotOverrideWhatIsSet) {
   TuneResult result;
-  result.best = {.lambda = 0.1, .beta = 0.2, .gamma = 3, .mu = 4, .score = 50};
+  result.best = {.constants = {{"lambda", 0.1}, {"beta", 0.2}, {"gamma", 3}, {"mu", 4}},
+                 .score = 50};
   result.trials = {result.best};
   const nlohmann::json config = WriteConfig(Options("sah").settings, result);
-  HashSettings settings = Options("sah").settings;
-  settings.gamma = 7;
+  MethodSettings settings = Options("sah").settings;
+  settings.options["gamma"] = 7;
   settings = ReadConfig(config, settings);
-  EXPECT_EQ(settings.lambda, 0.1);
-  EXPECT_EQ(settings.beta, 0.2);
-  EXPECT_EQ(settings.gamma, 7);
-  EXPECT_EQ(settings.mu, 4);
+  EXPECT_EQ(settings.options.at("lambda"), 0.1);
+  EXPECT_EQ(settings.options.at("beta"), 0.2);
+  EXPECT_EQ(settings.options.at("gamma"), 7);
+  EXPECT_EQ(settings.options.at("mu"), 4);
   EXPECT_THAT(RefusalOf([&] { ReadConfig(config, Options("rba").settings); }),
               testing::HasSubstr("for \"sah\", not for rba"));
   EXPECT_THAT(RefusalOf([&] {

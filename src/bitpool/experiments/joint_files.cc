@@ -1,0 +1,102 @@
+#include "bitpool/experiments/joint_files.h"
+
+#include <fmt/format.h>
+
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "bitpool/base/error.h"
+#include "bitpool/dataset/feature_file.h"
+#include "bitpool/dataset/holidays.h"
+#include "bitpool/dataset/label_file.h"
+#include "bitpool/dataset/neighbour_file.h"
+#include "bitpool/training/record_file.h"
+
+namespace bitpool {
+namespace {
+
+namespace fs = std::filesystem;
+
+using Say = std::function<void(const std::string&)>;
+
+// The records of a file's images, in memory or in a scratch file.
+std::unique_ptr<RecordStore> Reduce(Env& env, const JointFiles& files, const fs::path& path,
+                                    const char* part, const RunContext& context, const Say& say) {
+  const FeatureFile features = FeatureFile::Open(env, path);
+  auto records = MakeRecordStore(env, features, files.memory,
+                                 fmt::format("{}-{}.records", files.scratch.string(), part));
+  const std::vector<std::string> skipped =
+      ReduceImages(features, files.normalise, *records, context);
+  for (const std::string& name : skipped) say(name + ": no descriptors, left out");
+  if (!skipped.empty() && part != std::string_view("training")) {
+    throw Error(
+        ErrorCode::kInvalidArgument,
+        fmt::format("{} images: one without descriptors has no place in a ground truth", part));
+  }
+  return records;
+}
+
+// What is said of the arguments is about the file.
+std::unique_ptr<RecordStore> ReduceNaming(Env& env, const JointFiles& files, const fs::path& path,
+                                          const char* part, const RunContext& context,
+                                          const Say& say) {
+  try {
+    return Reduce(env, files, path, part, context, say);
+  } catch (const Error& error) {
+    if (error.code() != ErrorCode::kInvalidArgument) throw;
+    throw Error(error.code(), path.string() + ": " + error.what());
+  }
+}
+
+// What is right, and which images of the database search where there are no separate queries.
+struct Answers {
+  std::unique_ptr<GroundTruth> truth;
+  std::vector<Index> query_images = {};
+  Protocol protocol = HashingProtocol();
+};
+
+Answers LoadAnswers(Env& env, const JointFiles& files) {
+  const FeatureFile database = FeatureFile::Open(env, files.database);
+  Answers answers;
+  if (files.holidays) {
+    std::vector<std::string> names;
+    for (Index image = 0; image < database.size(); ++image) names.push_back(database.name(image));
+    RetrievalTask task = MakeHolidaysTask(names);
+    for (const PictureQuery& query : task.queries) answers.query_images.push_back(query.picture);
+    answers.truth = std::make_unique<ListedTruth>(std::move(task.truth));
+    answers.protocol = HolidaysProtocol();
+  } else if (!files.truth.empty()) {
+    answers.truth =
+        std::make_unique<ListedTruth>(LoadNeighbours(env, files.truth, database.size()));
+  } else {
+    answers.truth = std::make_unique<LabelTruth>(LoadLabels(env, files.query_labels),
+                                                 LoadLabels(env, files.labels));
+  }
+  return answers;
+}
+
+}  // namespace
+
+Experiment RunJointOnFiles(Env& env, const JointOptions& options, const JointFiles& files,
+                           const RunContext& context, const Say& say) {
+  const Answers answers = LoadAnswers(env, files);
+  const auto reduce = [&](const fs::path& path, const char* part) {
+    return ReduceNaming(env, files, path, part, context, say);
+  };
+  const auto training = reduce(files.training, "training");
+  const auto database = reduce(files.database, "database");
+  std::unique_ptr<RecordStore> queries;
+  if (!files.queries.empty()) queries = reduce(files.queries, "queries");
+  return RunJointExperiment(options,
+                            {.training = *training,
+                             .database = *database,
+                             .queries = queries.get(),
+                             .query_images = answers.query_images,
+                             .truth = *answers.truth,
+                             .protocol = answers.protocol,
+                             .normalise = files.normalise},
+                            context);
+}
+
+}  // namespace bitpool

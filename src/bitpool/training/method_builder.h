@@ -1,0 +1,87 @@
+#pragma once
+
+#include <functional>
+#include <map>
+#include <string>
+#include <utility>
+
+#include "bitpool/hash/hash_model.h"
+#include "bitpool/training/method.h"
+
+namespace bitpool {
+
+// What an option struct adds to the entry of a method.
+template <class Options, class Samples>
+struct MethodParts {
+  OptionTable<Options> options;  // `bits` is the first
+  std::function<Trained<HashModel>(const Options&, Samples, const RunContext&)> train;
+  std::map<std::string, std::function<Options(int bits)>, std::less<>> presets = {};
+
+  Options Choose(const MethodSettings& settings) const {
+    const auto preset = presets.find(settings.preset);
+    Options chosen = preset == presets.end() ? Options() : preset->second(settings.bits);
+    options.Set({{"bits", settings.bits}}, chosen);
+    options.Set(settings.options, chosen);
+    return chosen;
+  }
+
+  Options ChooseValid(const MethodSettings& settings) const {
+    const Options chosen = Choose(settings);
+    chosen.Validate();
+    return chosen;
+  }
+};
+
+template <class Options>
+using VectorMethodParts = MethodParts<Options, const VectorSamples&>;
+template <class Options>
+using RecordMethodParts = MethodParts<Options, RecordSamples>;
+
+template <class Options, class Samples>
+void DescribeOptions(const MethodParts<Options, Samples>& parts, Method& method) {
+  method.options = parts.options.Describe();
+  for (const auto& [name, preset] : parts.presets) method.presets.push_back(name);
+}
+
+// How local features become the vectors that methods of vectors learn from.
+OptionTable<PoolingRecipe> PoolingTable();
+
+// The entry of a method of vectors. Its options are those of its struct and, for images, those of
+// the pooling.
+template <class Options>
+Method MethodOfVectors(Method facts, VectorMethodParts<Options> parts) {
+  facts.learns_from = LearnsFrom::kVectors;
+  DescribeOptions(parts, facts);
+  for (const OptionDescription& option : PoolingTable().Describe()) {
+    facts.options.push_back(option);
+  }
+  facts.values = [parts](const MethodSettings& settings) {
+    OptionValues values = parts.options.Get(parts.ChooseValid(settings));
+    PoolingRecipe pooling;
+    PoolingTable().Set(settings.options, pooling);
+    values.merge(PoolingTable().Get(pooling));
+    return values;
+  };
+  facts.train_on_vectors = [parts](const MethodSettings& settings, const VectorSamples& samples,
+                                   const RunContext& context) {
+    return parts.train(parts.Choose(settings), samples, context);
+  };
+  return facts;
+}
+
+// The entry of a method of local features, whose struct has the options of the pooling too.
+template <class Options>
+Method MethodOfLocalFeatures(Method facts, RecordMethodParts<Options> parts) {
+  facts.learns_from = LearnsFrom::kLocalFeatures;
+  DescribeOptions(parts, facts);
+  facts.values = [parts](const MethodSettings& settings) {
+    return parts.options.Get(parts.ChooseValid(settings));
+  };
+  facts.train_on_records = [parts](const MethodSettings& settings, RecordSamples samples,
+                                   const RunContext& context) {
+    return parts.train(parts.Choose(settings), std::move(samples), context);
+  };
+  return facts;
+}
+
+}  // namespace bitpool

@@ -1,0 +1,216 @@
+#include "bitpool/training/methods.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "bitpool/base/error.h"
+#include "bitpool/training/method_entries.h"
+
+// The list of all methods; a new one is one more line here. Each name X stands for a function
+// `Method XMethod()` in a file of this room.
+#define BITPOOL_METHODS(METHOD) \
+  METHOD(Sah)                   \
+  METHOD(Rba)                   \
+  METHOD(Ba)                    \
+  METHOD(Itq)                   \
+  METHOD(Kmh)                   \
+  METHOD(Sph)                   \
+  METHOD(Pcah)                  \
+  METHOD(Lsh)                   \
+  METHOD(Sash)                  \
+  METHOD(Sdh)                   \
+  METHOD(Ksh)                   \
+  METHOD(Bre)                   \
+  METHOD(CcaItq)
+
+namespace bitpool {
+
+#define BITPOOL_DECLARE(NAME) Method NAME##Method();
+BITPOOL_METHODS(BITPOOL_DECLARE)
+#undef BITPOOL_DECLARE
+
+namespace {
+
+// Throws kInvalidArgument for what the method does not have.
+const Method& CheckedMethod(const MethodSettings& settings) {
+  const Method& method = FindMethod(settings.method);
+  if (settings.preset != kDefaultPreset &&
+      std::ranges::find(method.presets, settings.preset) == method.presets.end()) {
+    throw Error(
+        ErrorCode::kInvalidArgument,
+        method.presets.empty()
+            ? fmt::format("the method {} has no preset", method.name)
+            : fmt::format("the method {} has no preset \"{}\"; expected {} or {}", method.name,
+                          settings.preset, kDefaultPreset, fmt::join(method.presets, ", ")));
+  }
+  for (const auto& [name, value] : settings.options) {
+    const OptionDescription* option = name == "bits" ? nullptr : method.FindOption(name);
+    if (option == nullptr) {
+      throw Error(ErrorCode::kInvalidArgument,
+                  fmt::format("the method {} has no {} to set", method.name, name));
+    }
+    if (option->type != OptionType::kReal && value != std::floor(value)) {
+      throw Error(ErrorCode::kInvalidArgument,
+                  fmt::format("{}: expected a whole number, got {}", name, value));
+    }
+  }
+  return method;
+}
+
+}  // namespace
+
+std::vector<std::string_view> TunePlan::Options() const {
+  std::vector<std::string_view> options;
+  for (const Stage& stage : stages) {
+    for (const Axis& axis : stage) options.push_back(axis.option);
+  }
+  return options;
+}
+
+const OptionDescription* Method::FindOption(std::string_view option) const {
+  const auto found = std::ranges::find(options, option, &OptionDescription::name);
+  return found == options.end() ? nullptr : &*found;
+}
+
+OptionTable<PoolingRecipe> PoolingTable() {
+  return OptionTable<PoolingRecipe>()
+      .Add("mu", &PoolingRecipe::mu, kMuHelp, Positive())
+      .Add("normalise", &PoolingRecipe::normalise, kNormaliseHelp)
+      .OfPooling();
+}
+
+const std::vector<Method>& Methods() {
+#define BITPOOL_ENTRY(NAME) NAME##Method(),
+  static const std::vector<Method> methods = {BITPOOL_METHODS(BITPOOL_ENTRY)};
+#undef BITPOOL_ENTRY
+  return methods;
+}
+
+std::vector<std::string> MethodNames(MethodFilter wanted) {
+  std::vector<std::string> names;
+  for (const Method& method : Methods()) {
+    if (wanted == nullptr || wanted(method)) names.push_back(method.name);
+  }
+  return names;
+}
+
+bool NeedsNoLabels(const Method& method) { return !method.needs_labels; }
+
+bool LearnsFromVectorsAlone(const Method& method) {
+  return method.learns_from == LearnsFrom::kVectors && !method.needs_labels;
+}
+
+bool HasTuning(const Method& method) { return !method.tune.stages.empty(); }
+
+const Method& FindMethod(std::string_view name, MethodFilter wanted) {
+  const auto found = std::ranges::find(Methods(), name, &Method::name);
+  if (found != Methods().end() && (wanted == nullptr || wanted(*found))) return *found;
+  throw Error(ErrorCode::kInvalidArgument, fmt::format("method \"{}\": expected one of {}", name,
+                                                       fmt::join(MethodNames(wanted), ", ")));
+}
+
+void RequireValid(const MethodSettings& settings) { CheckedMethod(settings).values(settings); }
+
+double ValueOf(const MethodSettings& settings, std::string_view option) {
+  const OptionValues values = CheckedMethod(settings).values(settings);
+  const auto found = values.find(option);
+  if (found == values.end()) {
+    throw Error(ErrorCode::kInvalidArgument,
+                fmt::format("the method {} has no {}", settings.method, option));
+  }
+  return found->second;
+}
+
+void RequireLabels(const Method& method, const Labels* labels, Index samples) {
+  if (method.needs_labels != (labels != nullptr)) {
+    throw Error(
+        ErrorCode::kInvalidArgument,
+        fmt::format("the method {} {}", method.name,
+                    labels == nullptr ? "learns from labels; expected some" : "takes no labels"));
+  }
+  if (labels != nullptr && labels->size() != samples) {
+    throw Error(ErrorCode::kInvalidArgument,
+                fmt::format("{} labels for {} samples", labels->size(), samples));
+  }
+}
+
+Trained<HashModel> TrainOnVectors(const MethodSettings& settings, const VectorSamples& samples,
+                                  const RunContext& context) {
+  const Method& method = CheckedMethod(settings);
+  RequireLabels(method, samples.labels, samples.vectors.size());
+  if (!method.train_on_vectors) {
+    throw Error(
+        ErrorCode::kInvalidArgument,
+        fmt::format("the method {} learns from local features, not from vectors", settings.method));
+  }
+  return method.train_on_vectors(settings, samples, context);
+}
+
+Trained<HashModel> TrainOnRecords(const MethodSettings& settings, RecordSamples samples,
+                                  const RunContext& context) {
+  const Method& method = CheckedMethod(settings);
+  RequireLabels(method, samples.labels, samples.records.size());
+  if (!method.train_on_records) {
+    throw Error(
+        ErrorCode::kInvalidArgument,
+        fmt::format("the method {} learns from vectors, not from local features", settings.method));
+  }
+  return method.train_on_records(settings, std::move(samples), context);
+}
+
+nlohmann::json OptionToJson(const OptionDescription& option, double value) {
+  switch (option.type) {
+    case OptionType::kSwitch:
+      return value != 0;
+    case OptionType::kWhole:
+      return static_cast<int64_t>(value);
+    case OptionType::kReal:
+      break;
+  }
+  return value;
+}
+
+nlohmann::json DescribeOptions(const MethodSettings& settings) {
+  const Method& method = CheckedMethod(settings);
+  nlohmann::json described = nlohmann::json::object();
+  for (const auto& [name, value] : settings.options) {
+    described[name] = OptionToJson(*method.FindOption(name), value);
+  }
+  return described;
+}
+
+nlohmann::json DescribeSettings(const MethodSettings& settings, uint64_t seed) {
+  nlohmann::json described = DescribeOptions(settings);
+  described["method"] = settings.method;
+  described["bits"] = settings.bits;
+  described["preset"] = settings.preset;
+  described["normalise"] = ValueOf(settings, "normalise") != 0;
+  described["seed"] = seed;
+  return described;
+}
+
+nlohmann::json DescribeTraining(const MethodSettings& settings, const TrainingSummary& summary,
+                                uint64_t seed) {
+  nlohmann::json iterations = nlohmann::json::array();
+  for (const TrainingIteration& record : summary.iterations) {
+    iterations.push_back({{"objective", record.objective},
+                          {"reconstruction", record.reconstruction},
+                          {"quantisation", record.quantisation},
+                          {"aggregation", record.aggregation},
+                          {"flipped", record.flipped},
+                          {"seconds", record.seconds}});
+  }
+  return {{"options", DescribeSettings(settings, seed)},
+          {"samples", summary.samples},
+          {"iterations", iterations},
+          {"skipped", summary.skipped},
+          {"converged", summary.converged},
+          {"interrupted", summary.interrupted},
+          {"seconds", summary.seconds}};
+}
+
+}  // namespace bitpool

@@ -1,0 +1,60 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "bitpool/training/method.h"
+
+// The registry: every method by its name, and what is done with methods by name.
+namespace bitpool {
+
+// All methods, those of the paper first among their like.
+const std::vector<Method>& Methods();
+
+// Those that are wanted. Null: all.
+using MethodFilter = bool (*)(const Method& method);
+std::vector<std::string> MethodNames(MethodFilter wanted = nullptr);
+
+bool NeedsNoLabels(const Method& method);
+bool LearnsFromVectorsAlone(const Method& method);  // and without labels
+bool HasTuning(const Method& method);
+
+// Throws kInvalidArgument, listing those that are wanted.
+const Method& FindMethod(std::string_view name, MethodFilter wanted = nullptr);
+
+// Throws kInvalidArgument for a method, preset or option that is not known, and for values that the
+// method refuses.
+void RequireValid(const MethodSettings& settings);
+
+// The value of an option of the settings' method: as set, or that of the preset. Throws as
+// RequireValid.
+double ValueOf(const MethodSettings& settings, std::string_view option);
+
+// Throws kInvalidArgument when a method needs labels and there are none, takes none and there are
+// some, or when they are not as many as the samples.
+void RequireLabels(const Method& method, const Labels* labels, Index samples);
+
+// Trains a method of vectors. Throws kInvalidArgument when settings and samples do not fit.
+Trained<HashModel> TrainOnVectors(const MethodSettings& settings, const VectorSamples& samples,
+                                  const RunContext& context);
+
+// Trains a method of local features. Throws kInvalidArgument likewise.
+Trained<HashModel> TrainOnRecords(const MethodSettings& settings, RecordSamples samples,
+                                  const RunContext& context);
+
+// The options that are set, each with its type. Throws kInvalidArgument for those that the method
+// does not have.
+nlohmann::json DescribeOptions(const MethodSettings& settings);
+// The value of an option in JSON.
+nlohmann::json OptionToJson(const OptionDescription& option, double value);
+
+// Settings and summary as they are stored with a model.
+nlohmann::json DescribeSettings(const MethodSettings& settings, uint64_t seed);
+nlohmann::json DescribeTraining(const MethodSettings& settings, const TrainingSummary& summary,
+                                uint64_t seed);
+
+}  // namespace bitpool

@@ -1,0 +1,59 @@
+#pragma once
+
+#include <functional>
+#include <map>
+
+#include "bitpool/base/matrix.h"
+#include "bitpool/base/run_context.h"
+#include "bitpool/hash/image_record.h"
+#include "bitpool/samples/feature_set.h"
+#include "bitpool/samples/labels.h"
+#include "bitpool/training/method.h"
+
+namespace bitpool {
+
+// How the settings of a method of vectors want local features to become vectors.
+PoolingRecipe PooledBy(const MethodSettings& settings);
+
+// The vectors of generalised max pooling of some images, made once for each μ and kept.
+class PooledVectors {
+ public:
+  // What is pooled must outlive this.
+  static PooledVectors OfRecords(const RecordStore& records);
+  // Throws kInvalidArgument, naming the image, for one that cannot be pooled.
+  static PooledVectors OfImages(const FeatureSet& images, bool normalise);
+
+  const MatrixF& With(double mu, const RunContext& context);
+
+ private:
+  using Make = std::function<MatrixF(double mu, const RunContext& context)>;
+  explicit PooledVectors(Make make) : make_(std::move(make)) {}
+
+  Make make_;
+  std::map<double, MatrixF> by_mu_;
+};
+
+// Trains any method on the records of images, many times: those of local features on the records
+// themselves, the others on the vectors of generalised max pooling.
+class RecordTrainer {
+ public:
+  // `labels` are those of the records; null: there are none. Both must outlive this.
+  RecordTrainer(const RecordStore& records, const Labels* labels)
+      : records_(records), labels_(labels), pooled_(PooledVectors::OfRecords(records)) {}
+
+  // Makes the vectors that the settings ask for, so that the time of Train is that of the training
+  // alone.
+  void Prepare(const MethodSettings& settings, const RunContext& context);
+
+  // The model pools new images as the records were pooled; `normalise` of the settings must be what
+  // the records were reduced with. Labels are given to the methods that need them. Throws
+  // kInvalidArgument when settings and images do not fit.
+  HashModel Train(const MethodSettings& settings, const RunContext& context);
+
+ private:
+  const RecordStore& records_;
+  const Labels* labels_;
+  PooledVectors pooled_;
+};
+
+}  // namespace bitpool
