@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "bitpool/base/error.h"
@@ -47,7 +48,6 @@ const ColumnSource* Shard::given(const std::string& name) const {
 
 template <class T>
 T& Shard::Note(const std::string& name) {
-  ++note_uses_;
   auto& note = notes_.try_emplace(name, std::in_place_type<T>).first->second;
   if (!std::holds_alternative<T>(note)) {
     throw Error(ErrorCode::kInternal,
@@ -70,25 +70,26 @@ void Shard::VisitNotes(FieldVisitor& fields) {
   fields.Visit("notes", names);
   fields.Visit("note_types", types);
   if (names.size() != types.size()) Refuse("notes of a shard: expected a type for each");
-  auto before = std::exchange(notes_, {});
   for (size_t i = 0; i < names.size(); ++i) {
     auto& note = notes_[names[i]];
-    switch (types[i]) {
-      case 0:
-        note.emplace<0>();
-        break;
-      case 1:
-        note.emplace<1>();
-        break;
-      case 2:
-        note.emplace<2>();
-        break;
-      default:
-        Refuse(fmt::format("notes of a shard: there is no type {}", types[i]));
-    }
-    const auto old = before.find(names[i]);
-    if (old != before.end()) note = std::move(old->second);
+    if (note.index() != static_cast<size_t>(types[i])) note = BlankNote(types[i]);
     std::visit([&](auto& values) { fields.Visit("note." + names[i], values); }, note);
+  }
+  std::erase_if(notes_, [&](const auto& note) {
+    return std::ranges::find(names, note.first) == names.end();
+  });
+}
+
+Shard::AnyNote Shard::BlankNote(int32_t type) {
+  switch (type) {
+    case 0:
+      return MatrixF();
+    case 1:
+      return std::vector<uint8_t>();
+    case 2:
+      return std::vector<int32_t>();
+    default:
+      Refuse(fmt::format("notes of a shard: there is no type {}", type));
   }
 }
 

@@ -51,17 +51,18 @@ class Shard {
 
   // All notes, for whoever stores them between passes.
   void VisitNotes(FieldVisitor& fields);
-  // How often notes were taken up, to be changed or only to be read.
-  uint64_t note_uses() const { return note_uses_; }
+  void ForgetNotes() { notes_.clear(); }
 
  private:
+  using AnyNote = std::variant<MatrixF, std::vector<uint8_t>, std::vector<int32_t>>;
+
   template <class T>
   T& Note(const std::string& name);
+  static AnyNote BlankNote(int32_t type);
 
   ShardPlace place_;
   std::map<std::string, const ColumnSource*> given_;
-  std::map<std::string, std::variant<MatrixF, std::vector<uint8_t>, std::vector<int32_t>>> notes_;
-  uint64_t note_uses_ = 0;
+  std::map<std::string, AnyNote> notes_;
 };
 
 // Columns of a shard by name: given ones, or a matrix that was noted. The shard, and the note, must

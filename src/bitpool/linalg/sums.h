@@ -148,8 +148,9 @@ class SumTerms : public Part {
     std::vector<int64_t> firsts;
     for (const Term& term : terms) firsts.push_back(term.first);
     fields.Visit("terms", firsts);
-    terms.resize(firsts.size());
-    for (size_t i = 0; i < terms.size(); ++i) {
+    if (terms.size() > firsts.size()) terms.resize(firsts.size());
+    for (size_t i = 0; i < firsts.size(); ++i) {
+      if (i == terms.size()) terms.emplace_back();  // one by one: each has to be there to be read
       terms[i].first = firsts[i];
       PrefixedFields own(fields, "term" + std::to_string(i) + ".");
       terms[i].sums.Visit(own);
