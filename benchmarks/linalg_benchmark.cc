@@ -6,7 +6,6 @@
 
 #include "bitpool/base/random.h"
 #include "bitpool/base/run_context.h"
-#include "bitpool/linalg/conjugate_gradients.h"
 #include "bitpool/linalg/kmeans.h"
 #include "bitpool/linalg/moments.h"
 #include "bitpool/linalg/pca.h"
@@ -127,24 +126,6 @@ void BM_KMeans(benchmark::State& state) {
   }
 }
 BENCHMARK(BM_KMeans)->Unit(benchmark::kMillisecond);
-
-void BM_ConjugateGradients(benchmark::State& state) {
-  (void)OneThread();
-  const MatrixF data = MakeData(kDimension, 2 * kDimension, 8);
-  MatrixF matrix = data * data.transpose();
-  matrix.diagonal().array() += 100;
-  const VectorF rhs = VectorF::Ones(kDimension);
-  const auto apply = [&](const VectorF& in, VectorF& out) { out.noalias() = matrix * in; };
-  ConjugateGradientsWorkspace workspace;
-  VectorF x(kDimension);
-  int iterations = 0;
-  for (auto _ : state) {
-    x.setZero();
-    iterations = SolveConjugateGradients({}, apply, rhs, x, workspace).iterations;
-  }
-  state.counters["iterations"] = iterations;
-}
-BENCHMARK(BM_ConjugateGradients)->Unit(benchmark::kMicrosecond);
 
 }  // namespace
 }  // namespace bitpool

@@ -38,9 +38,9 @@ enum class MatchOrder {
 };
 
 struct UpdateRequest {
-  std::optional<int> bits = {};        // of a new library's codes
-  std::filesystem::path coder = {};    // a coder's file (.bpc); empty: the library's own, or one
-                                       // that is learned from the pictures
+  std::optional<int> bits = {};      // of a new library's codes
+  std::filesystem::path coder = {};  // a coder's file (.bpc); empty: the library's own, or one
+                                     // that is learned from the pictures
 };
 
 // What an update did.
@@ -54,8 +54,8 @@ struct UpdateReport {
   bool stopped = false;  // before all was done; what was done is kept
 };
 
-// A folder of pictures that can be asked. Any thread and any process may ask while one updates; each
-// answer is of one version of the library.
+// A folder of pictures that can be asked. Any thread and any process may ask while one updates;
+// each answer is of one version of the library.
 class Library {
  public:
   // Throws kNotFound when there is no library in the folder.

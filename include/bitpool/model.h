@@ -64,7 +64,8 @@ class Model {
 // kInvalidArgument, saying what was expected, for a method, a constant or data that do not fit.
 BITPOOL_EXPORT Model Train(std::string_view method, const Vectors& vectors,
                            const TrainOptions& options = {}, const Run& run = {});
-// The same from a file of vectors, which may be larger than memory: .npy, .fvecs, .bvecs, IDX, .bpv.
+// The same from a file of vectors, which may be larger than memory: .npy, .fvecs, .bvecs, IDX,
+// .bpv.
 BITPOOL_EXPORT Model Train(std::string_view method, const std::filesystem::path& vectors,
                            const TrainOptions& options = {}, const Run& run = {});
 // Learns from vectors and the class of each: "sdh", "ksh", "bre" or "cca-itq".

@@ -40,8 +40,7 @@ ColumnsView ColumnsOf(const Vectors& vectors) {
 }
 
 OwnedVectors VectorsOf(const MatrixF& columns) {
-  return {{columns.data(), columns.data() + columns.size()},
-          static_cast<size_t>(columns.rows())};
+  return {{columns.data(), columns.data() + columns.size()}, static_cast<size_t>(columns.rows())};
 }
 
 BinaryCodes BinaryCodesOf(const Codes& codes) {

@@ -98,8 +98,8 @@ Hits Index::Search(const Codes& queries, std::int64_t k, const Run& run) const {
 }
 
 Hits Index::SearchReal(const Vectors& queries, std::int64_t k, const Run& run) const {
-  return HitsOf(impl_->codes->SearchReal(ColumnsOf(queries), k, {}, ContextOf(run)),
-                queries.size(), HitOfScored);
+  return HitsOf(impl_->codes->SearchReal(ColumnsOf(queries), k, {}, ContextOf(run)), queries.size(),
+                HitOfScored);
 }
 
 Hits Index::SearchRadius(const Codes& queries, int radius, const Run& run) const {

@@ -1,21 +1,16 @@
 #include "bitpool/model.h"
 
-#include <fmt/format.h>
-
 #include <nlohmann/json.hpp>
-#include <optional>
 #include <utility>
 
-#include "bitpool/base/error.h"
 #include "bitpool/dataset/feature_file.h"
 #include "bitpool/dataset/vector_file.h"
 #include "bitpool/guest/conversions.h"
 #include "bitpool/hash/feature_encoder.h"
 #include "bitpool/io/sample_formats.h"
 #include "bitpool/training/feature_training.h"
-#include "bitpool/training/hash_methods.h"
+#include "bitpool/training/methods.h"
 #include "bitpool/training/model_file.h"
-#include "bitpool/training/tune.h"
 
 namespace bitpool {
 inline namespace v0 {
@@ -29,14 +24,11 @@ struct Model::Impl {
 
 namespace {
 
-HashSettings SettingsOf(std::string_view method, const TrainOptions& options) {
-  HashSettings settings;
-  settings.method = method;
-  settings.bits = options.bits;
-  return ReadConfig(nlohmann::json(options.constants), settings);
+MethodSettings SettingsOf(std::string_view method, const TrainOptions& options) {
+  return {.method = std::string(method), .bits = options.bits, .options = options.constants};
 }
 
-Model ModelOf(Trained<HashModel> trained, const HashSettings& settings, const Run& run) {
+Model ModelOf(Trained<HashModel> trained, const MethodSettings& settings, const Run& run) {
   nlohmann::json training = DescribeTraining(settings, trained.summary, run.seed);
   return Model(std::make_shared<const Model::Impl>(
       Model::Impl{.stored = {.model = std::move(trained.model), .training = std::move(training)},
@@ -49,24 +41,20 @@ Labels LabelsOf(std::span<const std::int32_t> classes) {
 
 Model TrainOnColumns(std::string_view method, const ColumnSource& source, const Labels* labels,
                      const TrainOptions& options, const Run& run) {
-  const HashSettings settings = SettingsOf(method, options);
-  RequireLabels(method, labels, source.size());
-  const RunContext context = ContextOf(run);
-  return ModelOf(labels == nullptr ? TrainHash(settings, source, context)
-                                   : TrainHash(settings, source, *labels, context),
+  const MethodSettings settings = SettingsOf(method, options);
+  return ModelOf(TrainOnVectors(settings, {.vectors = source, .labels = labels}, ContextOf(run)),
                  settings, run);
 }
 
 Model TrainOnImages(std::string_view method, const std::filesystem::path& features,
                     const Labels* labels, const std::filesystem::path& output,
                     const TrainOptions& options, const Run& run) {
-  const HashSettings settings = SettingsOf(method, options);
+  const MethodSettings settings = SettingsOf(method, options);
   const FeatureFile images = FeatureFile::Open(Env::Posix(), features);
   Model model = ModelOf(
-      TrainOnFeatures(
-          Env::Posix(),
-          {.settings = settings, .output = output, .labels = labels, .resume = true}, images,
-          ContextOf(run)),
+      TrainOnFeatures(Env::Posix(),
+                      {.settings = settings, .output = output, .labels = labels, .resume = true},
+                      images, ContextOf(run)),
       settings, run);
   model.Save(output);
   return model;
@@ -75,8 +63,8 @@ Model TrainOnImages(std::string_view method, const std::filesystem::path& featur
 }  // namespace
 
 Model Model::Open(const std::filesystem::path& path) {
-  return Model(std::make_shared<const Impl>(
-      Impl{.stored = OpenModel(Env::Posix(), path), .report = {}}));
+  return Model(
+      std::make_shared<const Impl>(Impl{.stored = OpenModel(Env::Posix(), path), .report = {}}));
 }
 
 void Model::Save(const std::filesystem::path& path) const {
@@ -85,7 +73,9 @@ void Model::Save(const std::filesystem::path& path) const {
 
 std::string_view Model::method() const { return impl_->model().method; }
 int Model::bits() const { return impl_->model().bits(); }
-std::size_t Model::dimension() const { return static_cast<std::size_t>(impl_->model().dimension()); }
+std::size_t Model::dimension() const {
+  return static_cast<std::size_t>(impl_->model().dimension());
+}
 const std::string& Model::report() const { return impl_->report; }
 
 Codes Model::Encode(const Vectors& vectors, const Run& run) const {
@@ -93,8 +83,10 @@ Codes Model::Encode(const Vectors& vectors, const Run& run) const {
       EncodeAll(*impl_->model().encoder, MatrixColumns(ColumnsOf(vectors)), ContextOf(run)));
 }
 
-OwnedVectors Model::Project(const Vectors& vectors, const Run& /*run*/) const {
-  return VectorsOf(impl_->model().encoder->Project(ColumnsOf(vectors)));
+OwnedVectors Model::Project(const Vectors& vectors, const Run& run) const {
+  return VectorsOf(
+      EncodeBatch(*impl_->model().encoder, MatrixColumns(ColumnsOf(vectors)), ContextOf(run))
+          .projections);
 }
 
 OwnedVectors Model::Reconstruct(const Codes& codes) const {
@@ -102,9 +94,9 @@ OwnedVectors Model::Reconstruct(const Codes& codes) const {
 }
 
 Codes Model::EncodeFeatures(const std::filesystem::path& features, const Run& run) const {
-  return CodesOf(EncodeImages(impl_->model(), FeatureFile::Open(Env::Posix(), features),
-                              ContextOf(run))
-                     .codes);
+  return CodesOf(
+      EncodeImages(impl_->model(), FeatureFile::Open(Env::Posix(), features), ContextOf(run))
+          .codes);
 }
 
 Model Train(std::string_view method, const Vectors& vectors, const TrainOptions& options,

@@ -83,8 +83,7 @@ TEST(GuestModel, SavedAndOpenedGivesTheSameCodes) {
 
 TEST(GuestModel, AMatrixIsVectors) {
   const std::vector<float> numbers = Clusters(300, 4);
-  const Eigen::MatrixXf matrix =
-      Eigen::Map<const Eigen::MatrixXf>(numbers.data(), kDimension, 300);
+  const Eigen::MatrixXf matrix = Eigen::Map<const Eigen::MatrixXf>(numbers.data(), kDimension, 300);
   const bitpool::Codes one = bitpool::Train("itq", matrix, {.bits = 8}).Encode(matrix);
   const bitpool::Vectors vectors(numbers, kDimension);
   const bitpool::Codes two = bitpool::Train("itq", vectors, {.bits = 8}).Encode(vectors);

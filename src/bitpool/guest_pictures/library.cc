@@ -40,8 +40,7 @@ std::vector<Match> MatchesOf(const QueryAnswer& answer) {
 }
 
 QueryOptions QueryOptionsOf(std::int64_t k, MatchOrder order) {
-  return {.k = k,
-          .order = order == MatchOrder::kScore ? QueryOrder::kScore : QueryOrder::kHamming};
+  return {.k = k, .order = order == MatchOrder::kScore ? QueryOrder::kScore : QueryOrder::kHamming};
 }
 
 }  // namespace

@@ -10,36 +10,209 @@
 #include "bitpool/base/stopwatch.h"
 #include "bitpool/hash/itq.h"
 #include "bitpool/hash/relaxed_autoencoder.h"
+#include "bitpool/hash/shard_passes.h"
 #include "bitpool/pool/coupling.h"
 
 namespace bitpool {
 namespace {
 
 constexpr size_t kColumnsPerTask = 1024;
+static_assert(kShardAlignment % kColumnsPerTask == 0);
 
-// One turn after the other; knows the data and the constants.
+constexpr const char* kCodes = "codes";
+constexpr const char* kPredicted = "predicted";
+
+const RecordStore& RecordsOf(const Shard& shard) {
+  if (const auto* images = dynamic_cast<const ImageShard*>(&shard)) return images->records();
+  throw Error(ErrorCode::kInvalidArgument, "a shard without records of images");
+}
+
+PoolingSystem MaxPooling(const SahOptions& options, Index dimension) {
+  return {Coupling::None(dimension), {.mu = options.mu, .tolerance = options.tolerance}};
+}
+
+// Φ⁰.
+class InitialPoolPass : public SumPass<Sums> {
+ public:
+  InitialPoolPass() = default;
+  InitialPoolPass(const SahOptions& options, std::string to) : to_(std::move(to)) {
+    options_.mu = options.mu;
+    options_.tolerance = options.tolerance;
+  }
+
+  std::string_view name() const override { return "pool-initially"; }
+  void Visit(FieldVisitor& fields) override {
+    fields.Visit("mu", options_.mu);
+    fields.Visit("tolerance", options_.tolerance);
+    fields.Visit("to", to_);
+  }
+
+ private:
+  SumTerms<Sums> ComputeTerms(Shard& shard, const RunContext& context) const override {
+    shard.Matrix(to_) = InitialVectors(options_, RecordsOf(shard), context);
+    return {};
+  }
+
+  SahOptions options_;
+  std::string to_;
+};
+
+Sums BlankPooling() { return {{"aggregation"}, {"flipped"}}; }
+
+// Φ from the hash functions, beginning with the Φ before. Sums up ‖Vᵀφ − 1‖² + μ‖φ‖², and the bits
+// of the codes that differ between the vectors before and after.
+class PoolPass : public SumPass<Sums> {
+ public:
+  PoolPass() = default;
+  PoolPass(const JointState& maps, const SahOptions& options, std::string labels, std::string from,
+           std::string to)
+      : encoder_(maps.encoder),
+        decoder_(maps.decoder),
+        system_{.mu = options.mu, .gamma = maps.gamma, .tolerance = options.tolerance},
+        labels_(std::move(labels)),
+        from_(std::move(from)),
+        to_(std::move(to)) {}
+
+  std::string_view name() const override { return "pool"; }
+  void Visit(FieldVisitor& fields) override {
+    VisitLinearMap(fields, "encoder", encoder_);
+    VisitLinearMap(fields, "decoder", decoder_);
+    fields.Visit("mu", system_.mu);
+    fields.Visit("gamma", system_.gamma);
+    fields.Visit("tolerance", system_.tolerance);
+    fields.Visit("labels", labels_);
+    fields.Visit("from", from_);
+    fields.Visit("to", to_);
+  }
+
+ private:
+  SumTerms<Sums> ComputeTerms(Shard& shard, const RunContext& context) const override {
+    const PoolingSystem system(labels_.empty() ? Coupling::Autoencoder(encoder_, decoder_)
+                                               : Coupling::Labels(encoder_, decoder_),
+                               system_);
+    const RecordStore& records = RecordsOf(shard);
+    const MatrixF& before = shard.Matrix(from_);
+    if (before.cols() != records.size() || before.rows() != system.dimension()) {
+      throw Error(ErrorCode::kInvalidArgument,
+                  fmt::format("{} vectors of dimension {} for {} images and maps of dimension {}",
+                              before.cols(), before.rows(), records.size(), system.dimension()));
+    }
+    std::optional<ShardColumns> labels;
+    if (!labels_.empty()) labels.emplace(shard, labels_);
+    MatrixF after(before.rows(), before.cols());
+    VectorD aggregation(records.size());
+    ForEachRecord(records, context, [&](Index image, const ImageRecord& record) {
+      MatrixF label;
+      const auto start = before.col(image);
+      const VectorF vector =
+          record.Solve(system, {.label = LabelOf(labels, image, label),
+                                .start = {start.data(), static_cast<size_t>(start.size())}});
+      after.col(image) = vector;
+      aggregation[image] =
+          record.Inequality(vector) + system_.mu * vector.cast<double>().squaredNorm();
+    });
+    SumTerms<Sums> terms = SumUp(shard.place(), before, after, aggregation, context);
+    shard.Matrix(to_) = std::move(after);
+    return terms;
+  }
+
+  // y of an image, in the labels' memory or in `buffer`; empty without labels.
+  static std::span<const float> LabelOf(const std::optional<ShardColumns>& labels, Index image,
+                                        MatrixF& buffer) {
+    if (!labels) return {};
+    const ColumnsView column = labels->Read(image, 1, buffer);
+    return {column.data(), static_cast<size_t>(column.size())};
+  }
+
+  SumTerms<Sums> SumUp(const ShardPlace& place, const MatrixF& before, const MatrixF& after,
+                       const VectorD& aggregation, const RunContext& context) const {
+    const LinearEncoder encoder(encoder_);
+    const RunContext quiet = context.WithoutProgress();
+    const BinaryCodes old = EncodeAll(encoder, MatrixColumns(before), quiet);
+    const BinaryCodes now = EncodeAll(encoder, MatrixColumns(after), quiet);
+    const auto chunk = static_cast<Index>(kColumnsPerTask);
+    TermBuilder<Sums> builder(place, BlankPooling());
+    for (Index first = 0; first < place.count; first += chunk) {
+      const Index count = std::min(chunk, place.count - first);
+      const size_t begin = static_cast<size_t>(first) * old.bytes_per_code();
+      const size_t bytes = static_cast<size_t>(count) * old.bytes_per_code();
+      Sums& sums = builder.At(place.first + first);
+      sums.number("aggregation") += aggregation.segment(first, count).sum();
+      sums.number("flipped") +=
+          HammingDistance(old.rows().subspan(begin, bytes), now.rows().subspan(begin, bytes));
+    }
+    return builder.Take();
+  }
+
+  LinearMap encoder_, decoder_;
+  PoolingOptions system_;
+  std::string labels_, from_, to_;
+};
+
+// Notes what a linear map makes of columns.
+class MapPass : public SumPass<Sums> {
+ public:
+  MapPass() = default;
+  MapPass(LinearMap map, std::string from, std::string to)
+      : map_(std::move(map)), from_(std::move(from)), to_(std::move(to)) {}
+
+  std::string_view name() const override { return "map"; }
+  void Visit(FieldVisitor& fields) override {
+    VisitLinearMap(fields, "map", map_);
+    fields.Visit("from", from_);
+    fields.Visit("to", to_);
+  }
+
+ private:
+  SumTerms<Sums> ComputeTerms(Shard& shard, const RunContext& context) const override {
+    const ShardColumns source(shard, from_);
+    if (source.dimension() != map_.weights.cols() && source.size() > 0) {
+      throw Error(ErrorCode::kInvalidArgument,
+                  fmt::format("columns \"{}\" of dimension {}; expected {}", from_,
+                              source.dimension(), map_.weights.cols()));
+    }
+    MatrixF mapped(map_.weights.rows(), source.size());
+    context.ParallelFor(
+        static_cast<size_t>(source.size()), kColumnsPerTask, [&](size_t begin, size_t end) {
+          const auto first = static_cast<Index>(begin), count = static_cast<Index>(end - begin);
+          MatrixF buffer;
+          mapped.middleCols(first, count) =
+              (map_.weights * source.Read(first, count, buffer)).colwise() + map_.bias;
+        });
+    shard.Matrix(to_) = std::move(mapped);
+    return {};
+  }
+
+  LinearMap map_;
+  std::string from_, to_;
+};
+
+// One turn after the other; knows the shards and the constants.
 class Alternation {
  public:
-  Alternation(const SahOptions& options, const RecordStore& records, const ColumnSource* labels,
+  Alternation(const SahOptions& options, Shards& shards, std::string labels,
               const RunContext& context)
-      : options_(options), records_(records), labels_(labels), context_(context) {}
+      : options_(options), shards_(shards), labels_(std::move(labels)), context_(context) {}
 
   // One turn of the loop.
   JointState Iterate(const JointState& state) const {
     const Stopwatch watch;
-    const MatrixColumns vectors(state.vectors);
-    const Moments moments = ComputeMoments(vectors, context_);
+    const std::string vectors = VectorsAfter(state.iterations.size());
+    const Moments moments = MomentsOf(vectors, context_);
     RequireTrainable(moments);
     const double variance = moments.Covariance().trace();
-    const Weights weights = labels_ == nullptr ? WeightsForVectors(variance, vectors.size())
-                                               : WeightsForLabels(variance, vectors.size());
+    const Weights weights = labels_.empty() ? WeightsForVectors(variance, shards_.size())
+                                            : WeightsForLabels(variance, shards_.size());
     JointState next;
     next.iterations = state.iterations;
-    TrainingIteration record = LearnHash(weights, moments, state, next);
-    record.aggregation = LearnVectors(state.vectors, next);
+    TrainingIteration record = LearnHash(weights, moments, vectors, state.iterations.empty(), next);
+    PoolPass pass(next, options_, labels_, vectors, VectorsAfter(state.iterations.size() + 1));
+    const Sums pooled = RunSums<Sums>(shards_, pass, BlankPooling(), context_);
+    const auto images = static_cast<double>(shards_.size());
+    record.aggregation = pooled.number("aggregation") / images;
     record.objective = weights.unit * record.objective + options_.gamma * record.aggregation;
     record.reconstruction *= weights.unit;
-    record.flipped = Flipped(state.vectors, next);
+    record.flipped = pooled.number("flipped") / (images * options_.bits);
     record.seconds = watch.seconds();
     next.iterations.push_back(record);
     return next;
@@ -71,20 +244,24 @@ class Alternation {
     return {.autoencoder = weights, .gamma = options_.gamma, .unit = 1};
   }
 
-  // Maps and codes of `next` from the vectors of `state`.
+  Moments MomentsOf(const std::string& columns, const RunContext& context) const {
+    MomentsPass pass(columns);
+    return RunSums(shards_, pass, Moments(), context);
+  }
+
+  // Maps of `next` and codes from the vectors.
   TrainingIteration LearnHash(const Weights& weights, const Moments& moments,
-                              const JointState& state, JointState& next) const {
+                              const std::string& vectors, bool first, JointState& next) const {
     const RunContext quiet = context_.WithoutProgress();
-    const MatrixColumns vectors(state.vectors);
-    next.codes = state.iterations.empty() ? InitialCodes(weights, moments, vectors) : state.codes;
-    RelaxedAutoencoder autoencoder(weights.autoencoder, vectors, moments, labels_, next.codes,
-                                   quiet);
+    if (first) MakeInitialCodes(weights, moments, vectors);
+    RelaxedAutoencoder autoencoder(weights.autoencoder, shards_,
+                                   {.inputs = vectors, .targets = labels_, .codes = kCodes},
+                                   moments, options_.bits, nullptr, quiet);
     TrainingIteration record;
     for (int i = 0; i < options_.rba.iterations; ++i) {
       record = autoencoder.Iterate(quiet);
       if (record.flipped <= options_.rba.min_flipped) break;
     }
-    next.codes = autoencoder.codes();
     next.encoder = autoencoder.Encoder();
     next.decoder = autoencoder.Decoder();
     next.gamma = weights.gamma;
@@ -92,74 +269,34 @@ class Alternation {
   }
 
   // Codes to begin with: ITQ's.
-  BinaryCodes InitialCodes(const Weights& weights, const Moments& moments,
-                           const ColumnSource& vectors) const {
-    if (labels_ == nullptr || !options_.codes_from_labels) return ItqCodes(vectors, moments);
-    const double ridge = weights.autoencoder.encoder_ridge * static_cast<double>(vectors.size());
-    const LinearMap predict =
-        RidgeSolver(moments, ridge).Solve(ComputeCrossScatter(vectors, *labels_, context_));
-    MatrixF predicted(labels_->dimension(), vectors.size());
-    context_.ParallelFor(
-        static_cast<size_t>(vectors.size()), kColumnsPerTask, [&](size_t begin, size_t end) {
-          const auto first = static_cast<Index>(begin), count = static_cast<Index>(end - begin);
-          MatrixF buffer;
-          predicted.middleCols(first, count) =
-              (predict.weights * vectors.Read(first, count, buffer)).colwise() + predict.bias;
-        });
-    const MatrixColumns source(predicted);
-    return ItqCodes(source, ComputeMoments(source, context_));
+  void MakeInitialCodes(const Weights& weights, const Moments& moments,
+                        const std::string& vectors) const {
+    if (labels_.empty() || !options_.codes_from_labels) {
+      MakeItqCodes(vectors, moments);
+      return;
+    }
+    const double ridge = weights.autoencoder.encoder_ridge * static_cast<double>(shards_.size());
+    CrossMomentsPass cross(vectors, labels_);
+    MapPass predict(RidgeSolver(moments, ridge)
+                        .Solve(RunSums(shards_, cross, CrossMoments(), context_).cross()),
+                    vectors, kPredicted);
+    RunSums<Sums>(shards_, predict, {}, context_);
+    MakeItqCodes(kPredicted, MomentsOf(kPredicted, context_));
   }
 
-  BinaryCodes ItqCodes(const ColumnSource& source, const Moments& moments) const {
+  void MakeItqCodes(const std::string& columns, const Moments& moments) const {
     const RunContext quiet = context_.WithoutProgress();
     TrainingSummary unused;
-    const LinearEncoder itq(
-        FindItqEncoder({.bits = options_.bits}, source, moments, quiet, unused));
+    EncodePass encode(
+        FindItqEncoder({.bits = options_.bits}, shards_, columns, moments, quiet, unused), columns,
+        kCodes);
     context_.ThrowIfStopped();
-    return EncodeAll(itq, source, quiet);
-  }
-
-  // Vectors of `next` from its maps; returns the mean of ‖Vᵀφ − 1‖² + μ‖φ‖².
-  double LearnVectors(const MatrixF& before, JointState& next) const {
-    const PoolingSystem system(
-        labels_ == nullptr ? Coupling::Autoencoder(next.encoder, next.decoder)
-                           : Coupling::Labels(next.encoder, next.decoder),
-        {.mu = options_.mu, .gamma = next.gamma, .tolerance = options_.tolerance});
-    next.vectors.resizeLike(before);
-    VectorD aggregation(records_.size());
-    ForEachRecord(records_, context_, [&](Index image, const ImageRecord& record) {
-      MatrixF label;
-      const auto start = before.col(image);
-      const VectorF vector =
-          record.Solve(system, {.label = LabelOf(image, label),
-                                .start = {start.data(), static_cast<size_t>(start.size())}});
-      next.vectors.col(image) = vector;
-      aggregation[image] =
-          record.Inequality(vector) + options_.mu * vector.cast<double>().squaredNorm();
-    });
-    return aggregation.mean();
-  }
-
-  // y of an image, in the labels' memory or in `buffer`; empty without labels.
-  std::span<const float> LabelOf(Index image, MatrixF& buffer) const {
-    if (labels_ == nullptr) return {};
-    const ColumnsView column = labels_->Read(image, 1, buffer);
-    return {column.data(), static_cast<size_t>(column.size())};
-  }
-
-  // The share of the codes' bits that differ between the vectors before and after.
-  double Flipped(const MatrixF& before, const JointState& next) const {
-    const LinearEncoder encoder(next.encoder);
-    const RunContext quiet = context_.WithoutProgress();
-    const BinaryCodes old = EncodeAll(encoder, MatrixColumns(before), quiet);
-    const BinaryCodes now = EncodeAll(encoder, MatrixColumns(next.vectors), quiet);
-    return static_cast<double>(HammingDistance(old.rows(), now.rows())) /
-           static_cast<double>(now.size() * now.bits());
+    RunSums<Sums>(shards_, encode, {}, quiet);
   }
 
   const SahOptions& options_;
-  const RecordStore& records_;
-  const ColumnSource* labels_;  // null: the codes are to reconstruct the vectors
+  Shards& shards_;
+  std::string labels_;  // empty: the codes are to reconstruct the vectors
   const RunContext& context_;
 };
 
@@ -224,27 +361,41 @@ void SahOptions::Validate() const {
   }
 }
 
-MatrixF InitialVectors(const SahOptions& options, const RecordStore& records,
-                       const RunContext& context) {
-  const PoolingSystem gmp(Coupling::None(records.dimension()),
-                          {.mu = options.mu, .tolerance = options.tolerance});
-  return PoolRecords(records, gmp, context);
+ImageShard::ImageShard(ShardPlace place, const RecordStore& records)
+    : Shard(place), records_(records) {
+  if (records.size() == place.count) return;
+  throw Error(ErrorCode::kInvalidArgument,
+              fmt::format("records of a shard: expected {}, one per image, got {}", place.count,
+                          records.size()));
 }
 
-JointState Alternate(const SahOptions& options, const RecordStore& records,
-                     const ColumnSource* labels, const RunContext& context, JointRun run,
-                     TrainingSummary& summary) {
+std::string VectorsAfter(size_t iterations) {
+  return iterations % 2 == 0 ? "vectors.even" : "vectors.odd";
+}
+
+void PoolInitialVectors(const SahOptions& options, Shards& shards, const std::string& name,
+                        const RunContext& context) {
+  InitialPoolPass pass(options, name);
+  RunSums<Sums>(shards, pass, {}, context);
+}
+
+MatrixF InitialVectors(const SahOptions& options, const RecordStore& records,
+                       const RunContext& context) {
+  return PoolRecords(records, MaxPooling(options, records.dimension()), context);
+}
+
+JointState Alternate(const SahOptions& options, Shards& shards, const std::string& labels,
+                     const RunContext& context, JointRun run, TrainingSummary& summary) {
   options.Validate();
   const Stopwatch watch;
-  const Alternation alternation(options, records, labels, context);
+  const Alternation alternation(options, shards, labels, context);
   JointState state;
   if (run.resume) {
-    RequireSameTraining(options, records, labels, *run.resume);
     state = *std::move(run.resume);
   } else {
-    state.vectors = InitialVectors(options, records, context);
+    PoolInitialVectors(options, shards, VectorsAfter(0), context);
   }
-  summary.samples = records.size();
+  summary.samples = shards.size();
   const auto finished = [&] {
     return !state.iterations.empty() && state.iterations.back().flipped <= options.min_flipped;
   };
@@ -262,6 +413,47 @@ JointState Alternate(const SahOptions& options, const RecordStore& records,
   summary.converged = finished();
   summary.seconds = watch.seconds();
   return state;
+}
+
+JointState Alternate(const SahOptions& options, const RecordStore& records,
+                     const ColumnSource* labels, const RunContext& context, JointRun run,
+                     TrainingSummary& summary) {
+  options.Validate();
+  ImageShard shard({.count = records.size(), .total = records.size()}, records);
+  std::string name;
+  if (labels != nullptr) {
+    name = "labels";
+    shard.Give(name, *labels);
+  }
+  BinaryCodes codes(options.bits);  // of the last complete iteration
+  if (run.resume) {
+    RequireSameTraining(options, records, labels, *run.resume);
+    codes = run.resume->codes;
+    shard.Bytes(kCodes).assign(codes.rows().begin(), codes.rows().end());
+    shard.Matrix(VectorsAfter(run.resume->iterations.size())) = std::move(run.resume->vectors);
+  }
+  const auto observe = [&, observer = std::move(run.observer)](JointState state) {
+    codes = BinaryCodes(options.bits, shard.Bytes(kCodes));
+    if (!observer) return;
+    MatrixF& vectors = shard.Matrix(VectorsAfter(state.iterations.size()));
+    state.codes = codes;
+    state.vectors.swap(vectors);  // lent
+    observer(state);
+    state.vectors.swap(vectors);
+  };
+  LocalShards shards({&shard});
+  JointState state = Alternate(options, shards, name, context,
+                               {.resume = std::move(run.resume), .observer = observe}, summary);
+  state.vectors = std::move(shard.Matrix(VectorsAfter(state.iterations.size())));
+  state.codes = std::move(codes);
+  return state;
+}
+
+std::unique_ptr<Pass> MakeAlternationPass(std::string_view name) {
+  if (name == InitialPoolPass().name()) return std::make_unique<InitialPoolPass>();
+  if (name == PoolPass().name()) return std::make_unique<PoolPass>();
+  if (name == MapPass().name()) return std::make_unique<MapPass>();
+  return nullptr;
 }
 
 }  // namespace bitpool

@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "bitpool/base/run_context.h"
@@ -11,6 +12,7 @@
 #include "bitpool/hash/rba.h"
 #include "bitpool/linalg/column_source.h"
 #include "bitpool/linalg/ridge.h"
+#include "bitpool/linalg/shards.h"
 
 namespace bitpool {
 
@@ -75,7 +77,32 @@ JointState Alternate(const SahOptions& options, const RecordStore& records,
                      const ColumnSource* labels, const RunContext& context, JointRun run,
                      TrainingSummary& summary);
 
-// Φ⁰, the vectors that the loop begins with.
+// Some of the images, by their records, which must outlive this.
+class ImageShard : public Shard {
+ public:
+  // Throws kInvalidArgument for another number of records.
+  ImageShard(ShardPlace place, const RecordStore& records);
+  const RecordStore& records() const { return records_; }
+
+ private:
+  const RecordStore& records_;
+};
+
+// The same for images in shards, each an ImageShard: vectors and codes stay with the shards and are
+// empty in the states. `labels` are the name of the columns that the shards were given, empty where
+// there are none.
+JointState Alternate(const SahOptions& options, Shards& shards, const std::string& labels,
+                     const RunContext& context, JointRun run, TrainingSummary& summary);
+
+// Under which name a shard has its vectors Φ after so many iterations. Those of the iteration
+// before are still there, under another.
+std::string VectorsAfter(size_t iterations);
+
+// Has every shard note Φ⁰, the vectors that the loop begins with, under a name.
+void PoolInitialVectors(const SahOptions& options, Shards& shards, const std::string& name,
+                        const RunContext& context);
+
+// Φ⁰ of all images.
 MatrixF InitialVectors(const SahOptions& options, const RecordStore& records,
                        const RunContext& context);
 

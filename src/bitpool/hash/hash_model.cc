@@ -4,28 +4,13 @@
 
 #include "bitpool/base/error.h"
 #include "bitpool/codes/sign_bits.h"
+#include "bitpool/hash/shard_passes.h"
 #include "bitpool/linalg/moments.h"
 
 namespace bitpool {
 namespace {
 
 constexpr size_t kChunkColumns = 1024;
-
-// The codes of a source, a column of −1 and +1 each, as targets or inputs of a regression.
-class CodeColumns : public ColumnSource {
- public:
-  explicit CodeColumns(const BinaryCodes& codes) : codes_(codes) {}
-  Index dimension() const override { return codes_.bits(); }
-  Index size() const override { return codes_.size(); }
-
- private:
-  ColumnsView ReadColumns(Index first, Index count, MatrixF& buffer) const override {
-    buffer = SignsOf(codes_, first, count);
-    return ViewOf(buffer);
-  }
-
-  const BinaryCodes& codes_;
-};
 
 }  // namespace
 

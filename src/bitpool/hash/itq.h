@@ -1,11 +1,13 @@
 #pragma once
 
 #include <functional>
+#include <string>
 
 #include "bitpool/base/run_context.h"
 #include "bitpool/hash/hash_model.h"
 #include "bitpool/linalg/column_source.h"
 #include "bitpool/linalg/moments.h"
+#include "bitpool/linalg/shards.h"
 #include "bitpool/linalg/trained.h"
 
 namespace bitpool {
@@ -30,6 +32,8 @@ struct ItqOptions {
 // The objective of an iteration record is ‖B − RV‖² per sample; method "itq".
 Trained<HashModel> TrainItq(const ItqOptions& options, const ColumnSource& source,
                             const RunContext& context);
+// The same for vectors in shards.
+Trained<HashModel> TrainItq(const ItqOptions& options, Shards& shards, const RunContext& context);
 
 // Gives V, whose rows are at most the bits, of samples. Called from many threads.
 using ItqProjection = std::function<MatrixF(const MatrixFRef& block)>;
@@ -43,6 +47,10 @@ MatrixF FindItqRotation(const ItqOptions& options, const ItqProjection& project,
 
 // The encoder alone, from moments that are known already: no decoder, one pass over the source.
 LinearMap FindItqEncoder(const ItqOptions& options, const ColumnSource& source,
+                         const Moments& moments, const RunContext& context,
+                         TrainingSummary& summary);
+// The same for columns of shards.
+LinearMap FindItqEncoder(const ItqOptions& options, Shards& shards, const std::string& columns,
                          const Moments& moments, const RunContext& context,
                          TrainingSummary& summary);
 

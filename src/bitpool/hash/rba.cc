@@ -67,21 +67,21 @@ AutoencoderWeights WeightsFor(const RbaConstants& constants, int bits, double to
           .decoder_ridge = constants.beta};
 }
 
-Trained<HashModel> TrainRba(const RbaOptions& options, const ColumnSource& source,
-                            const RunContext& context) {
+Trained<HashModel> TrainRba(const RbaOptions& options, Shards& shards, const RunContext& context) {
   options.Validate();
   const Stopwatch watch;
-  const Moments moments = ComputeMoments(source, context);
+  MomentsPass pass;
+  const Moments moments = RunSums(shards, pass, Moments(), context);
   RequireTrainable(moments);
   TrainingSummary of_itq;
-  const LinearEncoder initial(
-      FindItqEncoder({.bits = options.bits}, source, moments, context, of_itq));
+  const LinearMap initial =
+      FindItqEncoder({.bits = options.bits}, shards, kInputs, moments, context, of_itq);
   if (of_itq.interrupted) context.ThrowIfStopped();
   RelaxedAutoencoder autoencoder(
-      WeightsFor(options, options.bits, moments.Covariance().trace(), source.size()), source,
-      moments, nullptr, initial, context);
+      WeightsFor(options, options.bits, moments.Covariance().trace(), shards.size()), shards, {},
+      moments, options.bits, &initial, context);
 
-  TrainingSummary summary{.samples = source.size()};
+  TrainingSummary summary{.samples = shards.size()};
   Progress progress =
       context.StartProgress("RBA", "iterations", static_cast<uint64_t>(options.iterations));
   for (int i = 0; i < options.iterations && !summary.converged; ++i) {
@@ -100,6 +100,13 @@ Trained<HashModel> TrainRba(const RbaOptions& options, const ColumnSource& sourc
                   .decoder = autoencoder.Decoder()};
   summary.seconds = watch.seconds();
   return {.model = std::move(model), .summary = std::move(summary)};
+}
+
+Trained<HashModel> TrainRba(const RbaOptions& options, const ColumnSource& source,
+                            const RunContext& context) {
+  Shard shard(source);
+  LocalShards shards({&shard});
+  return TrainRba(options, shards, context);
 }
 
 }  // namespace bitpool

@@ -7,6 +7,7 @@
 #include "bitpool/hash/itq.h"
 #include "bitpool/hash/relaxed_autoencoder.h"
 #include "bitpool/linalg/column_source.h"
+#include "bitpool/linalg/shards.h"
 #include "bitpool/linalg/trained.h"
 
 namespace bitpool {
@@ -54,6 +55,8 @@ struct RbaOptions : RbaConstants {
 // An interruption after the first iteration leaves the model found by then. method "rba".
 Trained<HashModel> TrainRba(const RbaOptions& options, const ColumnSource& source,
                             const RunContext& context);
+// The same for vectors in shards.
+Trained<HashModel> TrainRba(const RbaOptions& options, Shards& shards, const RunContext& context);
 
 // λ and β in the units of data with this total variance.
 AutoencoderWeights WeightsFor(const RbaConstants& constants, int bits, double total_variance,

@@ -1,7 +1,7 @@
 #pragma once
 
-#include <cstdint>
-#include <vector>
+#include <memory>
+#include <string>
 
 #include "bitpool/base/run_context.h"
 #include "bitpool/codes/binary_codes.h"
@@ -9,6 +9,7 @@
 #include "bitpool/linalg/column_source.h"
 #include "bitpool/linalg/moments.h"
 #include "bitpool/linalg/ridge.h"
+#include "bitpool/linalg/shards.h"
 
 namespace bitpool {
 
@@ -31,16 +32,24 @@ struct AutoencoderWeights {
 // sweeps over the bits of B (eq:bk) and sums what the next W and c need.
 class RelaxedAutoencoder {
  public:
-  // Codes to start from: packed rows of all samples, as BinaryCodes has them. `moments` are those
-  // of the inputs; `targets` is null where the targets are the inputs. The sources must outlive
-  // this. Reads them once.
+  // What shards have: the inputs X and the targets T as columns, the codes B as noted bytes.
+  struct Names {
+    std::string inputs = kInputs;
+    std::string targets = {};  // empty: the targets are the inputs
+    std::string codes = "codes";
+  };
+
+  // Starts from the codes that the shards have noted, or from those of an encoder, which it has
+  // them note. `moments` are those of the inputs. The shards must outlive this. Reads them once.
+  RelaxedAutoencoder(const AutoencoderWeights& weights, Shards& shards, Names names,
+                     const Moments& moments, int bits, const LinearMap* initial,
+                     const RunContext& context);
+  // The same for sources, which must outlive this, and codes to start from; `targets` is null where
+  // the targets are the inputs.
   RelaxedAutoencoder(const AutoencoderWeights& weights, const ColumnSource& inputs,
                      const Moments& moments, const ColumnSource* targets,
                      const BinaryCodes& initial, const RunContext& context);
-  // The initial codes are those of an encoder.
-  RelaxedAutoencoder(const AutoencoderWeights& weights, const ColumnSource& inputs,
-                     const Moments& moments, const ColumnSource* targets,
-                     const HashEncoder& initial, const RunContext& context);
+  ~RelaxedAutoencoder();
 
   // (W, c)-step, then B-step. A stop leaves the maps of the last complete iteration.
   TrainingIteration Iterate(const RunContext& context);
@@ -50,48 +59,36 @@ class RelaxedAutoencoder {
   LinearMap Encoder() const;
   LinearMap Decoder() const;
 
-  // B, while no Iterate was cut short.
-  BinaryCodes codes() const { return {bits_, rows_}; }
+  // B, while no Iterate was cut short. REQUIRES: made from sources.
+  BinaryCodes codes() const;
 
  private:
-  // What W and c are made of. Inputs and targets are relative to their means.
-  struct Sums {
-    MatrixD inputs;   // Σ b xᵀ, bits × D
-    MatrixD targets;  // Σ b tᵀ, empty where the targets are the inputs
-    MatrixD codes;    // Σ b bᵀ
-    VectorD bits;     // Σ b
-    uint64_t flipped = 0;
-  };
+  struct Local;
   struct Step;
-  struct Part;
 
-  RelaxedAutoencoder(const AutoencoderWeights& weights, const ColumnSource& inputs,
-                     const Moments& moments, const ColumnSource* targets, int bits,
-                     const RunContext& context);
+  RelaxedAutoencoder(const AutoencoderWeights& weights, std::unique_ptr<Local> local,
+                     const Moments& moments, const BinaryCodes& initial, const RunContext& context);
 
-  // One pass over the sources: update(part, block) makes the codes of a chunk, which are summed.
-  template <class Update>
-  Sums Pass(const RunContext& context, const Update& update);
-  void CentreInputs(Part& part, const ColumnsView& block) const;
-  void LoadTargets(Part& part, Index first) const;
-  void SumUp(Part& part) const;
+  double samples() const { return static_cast<double>(shards_.size()); }
   Step MakeStep() const;
-  static void SweepBits(const Step& step, Part& part);
   TrainingIteration Measure(const Step& step, const Sums& sums) const;
   const MatrixD& TargetSums(const Sums& sums) const {
-    return targets_ == nullptr ? sums.inputs : sums.targets;
+    return sums[names_.targets.empty() ? "inputs" : "targets"];
   }
 
   AutoencoderWeights weights_;
-  const ColumnSource& inputs_;
-  const ColumnSource* targets_;
+  std::unique_ptr<Local> local_;  // where it was made from sources
+  Shards& shards_;
+  Names names_;
   int bits_;
   VectorD input_mean_;
   VectorD target_mean_;
   double target_squares_;  // Σ‖t‖², relative to the mean
   RidgeSolver encoder_solver_;
-  std::vector<uint8_t> rows_;  // B, packed
-  Sums sums_;                  // of B
+  // What W and c are made of, for the codes as they are; inputs and targets relative to their
+  // means: "inputs" Σ b xᵀ, "targets" Σ b tᵀ (empty where the targets are the inputs), "codes"
+  // Σ b bᵀ, "bits" Σ b, "flipped".
+  Sums sums_;
 };
 
 }  // namespace bitpool

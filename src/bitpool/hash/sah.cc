@@ -24,6 +24,12 @@ Trained<HashModel> TrainSah(const SahOptions& options, const RecordStore& record
   return {.model = ModelOf(options, state), .summary = std::move(summary)};
 }
 
+Trained<HashModel> TrainSah(const SahOptions& options, Shards& shards, const RunContext& context) {
+  TrainingSummary summary;
+  const JointState state = Alternate(options, shards, {}, context, {}, summary);
+  return {.model = ModelOf(options, state), .summary = std::move(summary)};
+}
+
 Trained<HashModel> TrainSah(const SahOptions& options, const FeatureSet& features,
                             const RunContext& context) {
   options.Validate();

@@ -19,6 +19,9 @@ namespace bitpool {
 Trained<HashModel> TrainSah(const SahOptions& options, const RecordStore& records,
                             const RunContext& context, JointRun run = {});
 
+// The same for images in shards, each an ImageShard.
+Trained<HashModel> TrainSah(const SahOptions& options, Shards& shards, const RunContext& context);
+
 // The same from the images themselves, whose records are kept in memory. Images without descriptors
 // are left out and named in the summary.
 Trained<HashModel> TrainSah(const SahOptions& options, const FeatureSet& features,

@@ -8,19 +8,82 @@
 #include "bitpool/base/error.h"
 #include "bitpool/base/stopwatch.h"
 #include "bitpool/hash/label_targets.h"
+#include "bitpool/hash/shard_passes.h"
 #include "bitpool/linalg/moments.h"
 
 namespace bitpool {
 namespace {
 
+constexpr const char* kPooled = "pooled";  // φ₀
+
+constexpr size_t kChunkColumns = 2048;  // multiplied at once, in double precision
+static_assert(kShardAlignment % kChunkColumns == 0);
+
+// Σ φ₀φ₀ᵀ and Σ φφ₀ᵀ, of pooled and learned vectors.
+class ProductsPass : public SumPass<Sums> {
+ public:
+  ProductsPass() = default;
+  ProductsPass(std::string pooled, std::string learned)
+      : pooled_(std::move(pooled)), learned_(std::move(learned)) {}
+
+  std::string_view name() const override { return "products"; }
+  void Visit(FieldVisitor& fields) override {
+    fields.Visit("pooled", pooled_);
+    fields.Visit("learned", learned_);
+  }
+
+ private:
+  SumTerms<Sums> ComputeTerms(Shard& shard, const RunContext& context) const override {
+    const ShardColumns pooled(shard, pooled_), learned(shard, learned_);
+    const ShardPlace& place = shard.place();
+    struct Products {
+      Index first = 0;
+      MatrixD gram, cross;
+    };
+    TermBuilder<Sums> builder(place, {{"gram", pooled.dimension(), pooled.dimension()},
+                                      {"cross", learned.dimension(), pooled.dimension()}});
+    context.pool().OrderedReduce(
+        static_cast<size_t>(place.count), kChunkColumns, Products{},
+        [&](Products& products, size_t begin, size_t end) {
+          const auto first = static_cast<Index>(begin), count = static_cast<Index>(end - begin);
+          MatrixF buffer;
+          const MatrixD x = pooled.Read(first, count, buffer).cast<double>();
+          const MatrixD y = learned.Read(first, count, buffer).cast<double>();
+          products.first = place.first + first;
+          products.gram = x * x.transpose();
+          products.cross = y * x.transpose();
+        },
+        [&](const Products& products) {
+          Sums& sums = builder.At(products.first);
+          sums["gram"] += products.gram;
+          sums["cross"] += products.cross;
+        });
+    return builder.Take();
+  }
+
+  std::string pooled_, learned_;
+};
+
 // eq:mapping itself: P = ΦΦ₀ᵀ(Φ₀Φ₀ᵀ + αI)⁻¹, without a bias.
-LinearMap FindLiteralMapping(double alpha, const MatrixF& pooled, const MatrixF& learned) {
-  const MatrixD x = pooled.cast<double>();
-  MatrixD gram = x * x.transpose();
+LinearMap FindLiteralMapping(double alpha, const Sums& products) {
+  MatrixD gram = products["gram"];
   gram.diagonal().array() += alpha;
-  const MatrixD cross = learned.cast<double>() * x.transpose();
-  const MatrixD mapping = gram.llt().solve(cross.transpose()).transpose();
-  return {.weights = mapping.cast<float>(), .bias = VectorF::Zero(learned.rows())};
+  const MatrixD mapping = gram.llt().solve(products["cross"].transpose()).transpose();
+  return {.weights = mapping.cast<float>(), .bias = VectorF::Zero(mapping.rows())};
+}
+
+LinearMap FindMapping(const SashOptions& options, Shards& shards, const std::string& pooled,
+                      const std::string& learned, const RunContext& context) {
+  if (options.joint.rba.scale == ConstantScale::kLiteral) {
+    ProductsPass pass(pooled, learned);
+    return FindLiteralMapping(
+        options.alpha, RunSums<Sums>(shards, pass, {{"gram", 0, 0}, {"cross", 0, 0}}, context));
+  }
+  CrossMomentsPass pass(pooled, learned);
+  const CrossMoments moments = RunSums(shards, pass, CrossMoments(), context);
+  const double variance =
+      moments.inputs().Covariance().trace() / static_cast<double>(moments.inputs().dimension());
+  return SolveRidge(moments, options.alpha * variance * static_cast<double>(moments.count()));
 }
 
 // first, then second
@@ -51,14 +114,42 @@ void SashOptions::Validate() const {
 
 LinearMap FindMapping(const SashOptions& options, const MatrixF& pooled, const MatrixF& learned,
                       const RunContext& context) {
-  if (options.joint.rba.scale == ConstantScale::kLiteral) {
-    return FindLiteralMapping(options.alpha, pooled, learned);
-  }
-  const CrossMoments moments =
-      ComputeCrossMoments(MatrixColumns(pooled), MatrixColumns(learned), context);
-  const double variance =
-      moments.inputs().Covariance().trace() / static_cast<double>(pooled.rows());
-  return SolveRidge(moments, options.alpha * variance * static_cast<double>(pooled.cols()));
+  const MatrixColumns from(pooled), to(learned);
+  Shard shard({.count = pooled.cols(), .total = pooled.cols()});
+  shard.Give("from", from);
+  shard.Give("to", to);
+  LocalShards shards({&shard});
+  return FindMapping(options, shards, "from", "to", context);
+}
+
+namespace {
+
+// The model from where the loop ended.
+HashModel Finish(const SashOptions& options, Shards& shards, const JointState& state,
+                 const RunContext& context) {
+  PoolInitialVectors(options.joint, shards, kPooled, context);
+  const LinearMap mapping =
+      FindMapping(options, shards, kPooled, VectorsAfter(state.iterations.size()), context);
+  LinearMap encoder = Compose(mapping, state.encoder);
+  HashModel model;
+  model.method = "sash";
+  model.pooling = {.normalise = options.joint.normalise, .mu = options.joint.mu, .gamma = 0};
+  model.decoder = FitDecoder(encoder, shards, kPooled, context);
+  model.encoder = std::make_shared<LinearEncoder>(std::move(encoder));
+  return model;
+}
+
+}  // namespace
+
+Trained<HashModel> TrainSash(const SashOptions& options, Shards& shards,
+                             const RunContext& context) {
+  options.Validate();
+  const Stopwatch watch;
+  TrainingSummary summary;
+  const JointState state = Alternate(options.joint, shards, kSashLabels, context, {}, summary);
+  HashModel model = Finish(options, shards, state, context.WithoutStop());
+  summary.seconds = watch.seconds();
+  return {.model = std::move(model), .summary = std::move(summary)};
 }
 
 Trained<HashModel> TrainSash(const SashOptions& options, const RecordStore& records,
@@ -67,16 +158,11 @@ Trained<HashModel> TrainSash(const SashOptions& options, const RecordStore& reco
   const Stopwatch watch;
   const LabelTargets targets(labels, records.size());
   TrainingSummary summary;
-  const JointState state =
-      Alternate(options.joint, records, &targets, context, std::move(run), summary);
-  const RunContext finishing = context.WithoutStop();
-  const MatrixF pooled = InitialVectors(options.joint, records, finishing);
-  const LinearMap mapping = FindMapping(options, pooled, state.vectors, finishing);
-  HashModel model;
-  model.method = "sash";
-  model.encoder = std::make_shared<LinearEncoder>(Compose(mapping, state.encoder));
-  model.pooling = {.normalise = options.joint.normalise, .mu = options.joint.mu, .gamma = 0};
-  model.decoder = FitDecoder(*model.encoder, MatrixColumns(pooled), finishing);
+  JointState state = Alternate(options.joint, records, &targets, context, std::move(run), summary);
+  ImageShard shard({.count = records.size(), .total = records.size()}, records);
+  shard.Matrix(VectorsAfter(state.iterations.size())) = std::move(state.vectors);
+  LocalShards shards({&shard});
+  HashModel model = Finish(options, shards, state, context.WithoutStop());
   summary.seconds = watch.seconds();
   return {.model = std::move(model), .summary = std::move(summary)};
 }
@@ -105,6 +191,11 @@ Labels LabelsOfRecords(const FeatureSet& features, const Labels& labels) {
     if (features.descriptor_count(image) > 0) images.push_back(image);
   }
   return labels.Select(images);
+}
+
+std::unique_ptr<Pass> MakeSashPass(std::string_view name) {
+  if (name == ProductsPass().name()) return std::make_unique<ProductsPass>();
+  return nullptr;
 }
 
 }  // namespace bitpool

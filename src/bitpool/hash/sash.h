@@ -46,6 +46,11 @@ struct SashOptions {
 Trained<HashModel> TrainSash(const SashOptions& options, const RecordStore& records,
                              const Labels& labels, const RunContext& context, JointRun run = {});
 
+// The same for images in shards, each an ImageShard that was given the labels of its images, as
+// columns with the name kSashLabels (see LabelTargets).
+inline constexpr const char* kSashLabels = "labels";
+Trained<HashModel> TrainSash(const SashOptions& options, Shards& shards, const RunContext& context);
+
 // The same from the images themselves, whose records are kept in memory. Images without descriptors
 // are left out, with their labels, and named in the summary.
 Trained<HashModel> TrainSash(const SashOptions& options, const FeatureSet& features,

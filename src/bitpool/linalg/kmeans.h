@@ -1,12 +1,15 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "bitpool/base/matrix.h"
 #include "bitpool/base/run_context.h"
 #include "bitpool/linalg/column_source.h"
+#include "bitpool/linalg/shards.h"
 #include "bitpool/linalg/trained.h"
 
 namespace bitpool {
@@ -87,5 +90,11 @@ Assignment Assign(const MatrixFRef& centroids, const MatrixFRef& block);
 // than clusters, and for values that are not finite.
 Trained<KMeans> TrainKMeans(const KMeansOptions& options, const ColumnSource& source,
                             const RunContext& context);
+// The same for vectors in shards.
+Trained<KMeans> TrainKMeans(const KMeansOptions& options, Shards& shards,
+                            const RunContext& context);
+
+// An empty pass of k-means by its name, to be read into; null when there is none.
+std::unique_ptr<Pass> MakeKMeansPass(std::string_view name);
 
 }  // namespace bitpool

@@ -32,12 +32,13 @@ struct CentredChunk {
   MatrixF values;
   VectorD mean;
 
-  void Load(const ColumnSource& source, Index first, Index count) {
+  // Columns [first, first + count) of the source, of which the first is called `number` in errors.
+  void Load(const ColumnSource& source, Index first, Index count, Index number) {
     const ColumnsView block = source.Read(first, count, buffer);
     mean.setZero(block.rows());
     for (Index column = 0; column < count; ++column) AddColumn(block.col(column).data());
     // Sums of floats cannot overflow a double, so a sum that is not finite has a value that is not.
-    if (!mean.allFinite()) RequireFinite(block, first);
+    if (!mean.allFinite()) RequireFinite(block, number);
     mean /= static_cast<double>(count);
     values.resize(block.rows(), count);
     for (Index column = 0; column < count; ++column) {
@@ -77,7 +78,7 @@ struct Tile {
 };
 
 // A chunk of the batch in flight, with the products of its columns.
-struct Part {
+struct ChunkProducts {
   CentredChunk inputs, targets;
   MatrixF scatter;  // lower triangle
   MatrixF cross;
@@ -104,18 +105,28 @@ struct Part {
   }
 };
 
-// sums[top..] += product[top..] + slope · difference[top..], one column.
-void AddColumn(const float* product, const double* difference, double slope, Index top, Index size,
+// sums[top..] += product[top..] + slope · difference[top..], one column. Chunks and merged sums are
+// both added by this, so that their bits agree.
+template <class T>
+void AddColumn(const T* product, const double* difference, double slope, Index top, Index size,
                double* sums) {
   for (Index i = top; i < size; ++i) {
     sums[i] += static_cast<double>(product[i]) + slope * difference[i];
   }
 }
 
+constexpr const char* kOneTargetEach = "number of targets (one for every input)";
+
 void CheckSameSize(Index expected, Index got, const char* what) {
   if (expected == got) return;
   throw Error(ErrorCode::kInvalidArgument,
               fmt::format("{}: expected {}, got {}", what, expected, got));
+}
+
+void RequireCount(Index count) {
+  if (count >= 0) return;
+  throw Error(ErrorCode::kInvalidArgument,
+              fmt::format("number of samples: expected 0 or more, got {}", count));
 }
 
 void ThrowTooLarge() {
@@ -130,33 +141,45 @@ void CopyLowerToUpper(MatrixD& matrix) {
 
 }  // namespace
 
-// Adds sources to whichever sums are wanted. Batch by batch: chunks are read, centred and
-// multiplied in parallel, by chunk or by tile; then strips of the sums are updated in parallel,
+// A run of columns of a source.
+struct ColumnRun {
+  Index begin = 0;
+  Index size = 0;
+  Index number = 0;  // what errors call its first column
+};
+
+// Adds columns of sources to whichever sums are wanted. Batch by batch: chunks are read, centred
+// and multiplied in parallel, by chunk or by tile; then strips of the sums are updated in parallel,
 // each from all chunks in their order. So there is one copy of the sums, no serial part that grows
 // with the threads, and a result that depends on nothing but the data.
 class MomentsEngine {
  public:
-  MomentsEngine(Moments& moments, const ColumnSource& source)
+  MomentsEngine(Moments& moments, const ColumnSource& source, const ColumnRun& run)
       : inputs_(source),
+        run_(run),
         count_(moments.count_),
         input_mean_(moments.mean_),
         scatter_(&moments.scatter_) {
     CheckSameSize(moments.dimension(), source.dimension(), "dimension of the samples");
   }
 
-  MomentsEngine(CrossScatter& cross, const ColumnSource& inputs, const ColumnSource& targets)
-      : inputs_(inputs), count_(cross.count_), input_mean_(cross.input_mean_) {
+  MomentsEngine(CrossScatter& cross, const ColumnSource& inputs, const ColumnSource& targets,
+                const ColumnRun& run)
+      : inputs_(inputs), run_(run), count_(cross.count_), input_mean_(cross.input_mean_) {
     AttachTargets(cross, targets);
   }
 
-  MomentsEngine(CrossMoments& moments, const ColumnSource& inputs, const ColumnSource& targets)
+  MomentsEngine(CrossMoments& moments, const ColumnSource& inputs, const ColumnSource& targets,
+                const ColumnRun& run)
       : inputs_(inputs),
+        run_(run),
         count_(moments.inputs_.count_),
         input_mean_(moments.inputs_.mean_),
         scatter_(&moments.inputs_.scatter_) {
     AttachTargets(moments.cross_, targets);
   }
 
+  // On this thread alone.
   void Run() {
     RunBatches(
         [](size_t count, const auto& body) {
@@ -165,9 +188,7 @@ class MomentsEngine {
         nullptr);
   }
 
-  void Run(const RunContext& context) {
-    Progress progress =
-        context.StartProgress("moments", "columns", static_cast<uint64_t>(inputs_.size()));
+  void Run(const RunContext& context, Progress& progress) {
     RunBatches(
         [&](size_t count, const auto& body) {
           context.ParallelFor(count, 1, [&](size_t begin, size_t /*end*/) { body(begin); });
@@ -181,7 +202,7 @@ class MomentsEngine {
   void RunBatches(const Loop& loop, Progress* progress) {
     const std::vector<Tile> tiles = MakeTiles();
     const Index batch = BatchSize();
-    const Index chunks = (inputs_.size() + kChunkColumns - 1) / kChunkColumns;
+    const Index chunks = (run_.size + kChunkColumns - 1) / kChunkColumns;
     const Index strips = (inputs_.dimension() + kStrip - 1) / kStrip;
     for (Index first = 0; first < chunks; first += batch) {
       parts_.resize(static_cast<size_t>(std::min(batch, chunks - first)));
@@ -207,7 +228,7 @@ class MomentsEngine {
   void AttachTargets(CrossScatter& cross, const ColumnSource& targets) {
     CheckSameSize(cross.input_mean_.size(), inputs_.dimension(), "dimension of the inputs");
     CheckSameSize(cross.target_mean_.size(), targets.dimension(), "dimension of the targets");
-    CheckSameSize(inputs_.size(), targets.size(), "number of targets (one for every input)");
+    CheckSameSize(inputs_.size(), targets.size(), kOneTargetEach);
     targets_ = &targets;
     cross_ = &cross;
   }
@@ -240,20 +261,21 @@ class MomentsEngine {
   }
 
   void Load(Index first_chunk, size_t i) {
-    const Index first = (first_chunk + static_cast<Index>(i)) * kChunkColumns;
-    const Index count = std::min(kChunkColumns, inputs_.size() - first);
-    Part& part = parts_[i];
-    part.inputs.Load(inputs_, first, count);
+    const Index offset = (first_chunk + static_cast<Index>(i)) * kChunkColumns;
+    const Index count = std::min(kChunkColumns, run_.size - offset);
+    const Index first = run_.begin + offset, number = run_.number + offset;
+    ChunkProducts& part = parts_[i];
+    part.inputs.Load(inputs_, first, count, number);
     if (scatter_ != nullptr) part.scatter.resize(scatter_->rows(), scatter_->cols());
     if (targets_ != nullptr) {
-      part.targets.Load(*targets_, first, count);
+      part.targets.Load(*targets_, first, count, number);
       part.cross.resize(cross_->scatter_.rows(), cross_->scatter_.cols());
     }
   }
 
   // Moves the means over all chunks; the means of the chunks become their differences.
   void JoinMeans() {
-    for (Part& part : parts_) {
+    for (ChunkProducts& part : parts_) {
       const Index count = part.inputs.values.cols();
       const Join join(count_, count);
       part.correction = join.correction;
@@ -269,7 +291,7 @@ class MomentsEngine {
 
   void JoinStrip(Index strip) {
     const Index end = std::min((strip + 1) * kStrip, inputs_.dimension());
-    for (const Part& part : parts_) {
+    for (const ChunkProducts& part : parts_) {
       for (Index col = strip * kStrip; col < end; ++col) {
         const double slope = part.correction * part.inputs.mean[col];
         if (scatter_ != nullptr) {
@@ -299,6 +321,7 @@ class MomentsEngine {
 
   const ColumnSource& inputs_;
   const ColumnSource* targets_ = nullptr;
+  ColumnRun run_;
 
   // The sums; those that are null are not wanted.
   Index& count_;
@@ -306,7 +329,7 @@ class MomentsEngine {
   MatrixD* scatter_ = nullptr;
   CrossScatter* cross_ = nullptr;
 
-  std::vector<Part> parts_;  // the batch in flight
+  std::vector<ChunkProducts> parts_;  // the batch in flight
 };
 
 Moments::Moments(Index dimension)
@@ -314,26 +337,34 @@ Moments::Moments(Index dimension)
 
 Moments::Moments(Index count, VectorD mean, MatrixD scatter)
     : count_(count), mean_(std::move(mean)), scatter_(std::move(scatter)) {
-  if (count_ < 0) {
-    throw Error(ErrorCode::kInvalidArgument,
-                fmt::format("number of samples: expected 0 or more, got {}", count_));
-  }
+  RequireCount(count_);
   CheckSameSize(mean_.size(), scatter_.rows(), "rows of the scatter");
   CheckSameSize(mean_.size(), scatter_.cols(), "columns of the scatter");
 }
 
-void Moments::Add(const MatrixFRef& block) { MomentsEngine(*this, MatrixColumns(block)).Run(); }
+void Moments::Add(const MatrixFRef& block) {
+  MomentsEngine(*this, MatrixColumns(block), {.size = block.cols()}).Run();
+}
 
 void Moments::Merge(const Moments& other) {
   CheckSameSize(dimension(), other.dimension(), "dimension of the moments to merge");
   if (other.count_ == 0) return;
   const Join join(count_, other.count_);
   const VectorD difference = other.mean_ - mean_;
-  scatter_ += other.scatter_;
-  scatter_ += (join.correction * difference) * difference.transpose();
+  for (Index col = 0; col < scatter_.cols(); ++col) {
+    AddColumn(other.scatter_.col(col).data(), difference.data(), join.correction * difference[col],
+              col, scatter_.rows(), scatter_.col(col).data());
+  }
   CopyLowerToUpper(scatter_);
   mean_ += join.step * difference;
   count_ += other.count_;
+}
+
+void Moments::Visit(FieldVisitor& fields) {
+  fields.Visit("count", count_);
+  fields.Visit("mean", mean_);
+  fields.Visit("scatter", scatter_);
+  *this = Moments(count_, std::move(mean_), std::move(scatter_));  // which checks them
 }
 
 MatrixD Moments::Covariance() const {
@@ -353,12 +384,14 @@ CrossScatter::CrossScatter(Index count, VectorD input_mean, VectorD target_mean,
       input_mean_(std::move(input_mean)),
       target_mean_(std::move(target_mean)),
       scatter_(std::move(scatter)) {
+  RequireCount(count_);
   CheckSameSize(target_mean_.size(), scatter_.rows(), "rows of the scatter");
   CheckSameSize(input_mean_.size(), scatter_.cols(), "columns of the scatter");
 }
 
 void CrossScatter::Add(const MatrixFRef& inputs, const MatrixFRef& targets) {
-  MomentsEngine(*this, MatrixColumns(inputs), MatrixColumns(targets)).Run();
+  MomentsEngine(*this, MatrixColumns(inputs), MatrixColumns(targets), {.size = inputs.cols()})
+      .Run();
 }
 
 void CrossScatter::Merge(const CrossScatter& other) {
@@ -369,18 +402,31 @@ void CrossScatter::Merge(const CrossScatter& other) {
   const Join join(count_, other.count_);
   const VectorD input_difference = other.input_mean_ - input_mean_;
   const VectorD target_difference = other.target_mean_ - target_mean_;
-  scatter_ += other.scatter_;
-  scatter_ += (join.correction * target_difference) * input_difference.transpose();
+  for (Index col = 0; col < scatter_.cols(); ++col) {
+    AddColumn(other.scatter_.col(col).data(), target_difference.data(),
+              join.correction * input_difference[col], 0, scatter_.rows(),
+              scatter_.col(col).data());
+  }
   input_mean_ += join.step * input_difference;
   target_mean_ += join.step * target_difference;
   count_ += other.count_;
+}
+
+void CrossScatter::Visit(FieldVisitor& fields) {
+  fields.Visit("count", count_);
+  fields.Visit("input_mean", input_mean_);
+  fields.Visit("target_mean", target_mean_);
+  fields.Visit("scatter", scatter_);
+  *this = CrossScatter(count_, std::move(input_mean_), std::move(target_mean_),
+                       std::move(scatter_));  // which checks them
 }
 
 CrossMoments::CrossMoments(Index inputs, Index targets)
     : inputs_(inputs), cross_(inputs, targets) {}
 
 void CrossMoments::Add(const MatrixFRef& inputs, const MatrixFRef& targets) {
-  MomentsEngine(*this, MatrixColumns(inputs), MatrixColumns(targets)).Run();
+  MomentsEngine(*this, MatrixColumns(inputs), MatrixColumns(targets), {.size = inputs.cols()})
+      .Run();
 }
 
 void CrossMoments::Merge(const CrossMoments& other) {
@@ -388,24 +434,107 @@ void CrossMoments::Merge(const CrossMoments& other) {
   inputs_.Merge(other.inputs_);
 }
 
+void CrossMoments::Visit(FieldVisitor& fields) {
+  PrefixedFields of_inputs(fields, "inputs."), of_cross(fields, "cross.");
+  inputs_.Visit(of_inputs);
+  cross_.Visit(of_cross);
+  CheckSameSize(inputs_.dimension(), cross_.input_mean().size(), "dimension of the inputs");
+  CheckSameSize(inputs_.count(), cross_.count(), "number of samples");
+}
+
+namespace {
+
+// The terms of a shard, by make_engine(sums, run). Every term is made in the order of one thread.
+template <class S, class MakeEngine>
+SumTerms<S> SumRuns(const ShardPlace& place, Index columns, const S& blank,
+                    const RunContext& context, const MakeEngine& make_engine) {
+  place.Validate();
+  CheckSameSize(place.count, columns, "columns of the shard");
+  Progress progress =
+      context.StartProgress("moments", "columns", static_cast<uint64_t>(place.count));
+  const Index end = place.first + place.count;
+  TermBuilder<S> builder(place, blank);
+  // The chunks of a block that began in another shard are apart, so they are done side by side.
+  const Index leading = std::min(place.count, (kSumBlock - place.first % kSumBlock) % kSumBlock);
+  std::vector<S> chunks(static_cast<size_t>((leading + kChunkColumns - 1) / kChunkColumns), blank);
+  context.ParallelFor(chunks.size(), 1, [&](size_t i, size_t /*end*/) {
+    const Index begin = static_cast<Index>(i) * kChunkColumns;
+    const Index size = std::min(kChunkColumns, leading - begin);
+    make_engine(chunks[i], ColumnRun{begin, size, place.first + begin}).Run();
+    progress.Advance(static_cast<uint64_t>(size));
+  });
+  for (size_t i = 0; i < chunks.size(); ++i) {
+    builder.At(place.first + static_cast<Index>(i) * kChunkColumns) = std::move(chunks[i]);
+  }
+  for (Index first = place.first + leading; first < end; first += kSumBlock) {
+    const ColumnRun run{first - place.first, std::min(kSumBlock, end - first), first};
+    make_engine(builder.At(first), run).Run(context, progress);
+  }
+  return builder.Take();
+}
+
+template <class S>
+S Merged(SumTerms<S> terms, S blank) {
+  TermMerger<S> merger;
+  merger.Add(terms);
+  return merger.Take(std::move(blank));
+}
+
+ShardPlace WholeOf(const ColumnSource& source) {
+  return {.count = source.size(), .total = source.size()};
+}
+
+}  // namespace
+
+SumTerms<Moments> ComputeMoments(const ShardPlace& place, const ColumnSource& source,
+                                 const RunContext& context) {
+  return SumRuns(
+      place, source.size(), Moments(source.dimension()), context,
+      [&](Moments& moments, const ColumnRun& run) { return MomentsEngine(moments, source, run); });
+}
+
+SumTerms<CrossScatter> ComputeCrossScatter(const ShardPlace& place, const ColumnSource& inputs,
+                                           const ColumnSource& targets, const RunContext& context) {
+  CheckSameSize(inputs.size(), targets.size(), kOneTargetEach);
+  return SumRuns(place, inputs.size(), CrossScatter(inputs.dimension(), targets.dimension()),
+                 context, [&](CrossScatter& cross, const ColumnRun& run) {
+                   return MomentsEngine(cross, inputs, targets, run);
+                 });
+}
+
+SumTerms<CrossMoments> ComputeCrossMoments(const ShardPlace& place, const ColumnSource& inputs,
+                                           const ColumnSource& targets, const RunContext& context) {
+  CheckSameSize(inputs.size(), targets.size(), kOneTargetEach);
+  return SumRuns(place, inputs.size(), CrossMoments(inputs.dimension(), targets.dimension()),
+                 context, [&](CrossMoments& moments, const ColumnRun& run) {
+                   return MomentsEngine(moments, inputs, targets, run);
+                 });
+}
+
 Moments ComputeMoments(const ColumnSource& source, const RunContext& context) {
-  Moments moments(source.dimension());
-  MomentsEngine(moments, source).Run(context);
-  return moments;
+  return Merged(ComputeMoments(WholeOf(source), source, context), Moments(source.dimension()));
 }
 
 CrossScatter ComputeCrossScatter(const ColumnSource& inputs, const ColumnSource& targets,
                                  const RunContext& context) {
-  CrossScatter cross(inputs.dimension(), targets.dimension());
-  MomentsEngine(cross, inputs, targets).Run(context);
-  return cross;
+  return Merged(ComputeCrossScatter(WholeOf(inputs), inputs, targets, context),
+                CrossScatter(inputs.dimension(), targets.dimension()));
 }
 
 CrossMoments ComputeCrossMoments(const ColumnSource& inputs, const ColumnSource& targets,
                                  const RunContext& context) {
-  CrossMoments moments(inputs.dimension(), targets.dimension());
-  MomentsEngine(moments, inputs, targets).Run(context);
-  return moments;
+  return Merged(ComputeCrossMoments(WholeOf(inputs), inputs, targets, context),
+                CrossMoments(inputs.dimension(), targets.dimension()));
+}
+
+SumTerms<Moments> MomentsPass::ComputeTerms(Shard& shard, const RunContext& context) const {
+  return ComputeMoments(shard.place(), ShardColumns(shard, columns_), context);
+}
+
+SumTerms<CrossMoments> CrossMomentsPass::ComputeTerms(Shard& shard,
+                                                      const RunContext& context) const {
+  return ComputeCrossMoments(shard.place(), ShardColumns(shard, inputs_),
+                             ShardColumns(shard, targets_), context);
 }
 
 }  // namespace bitpool

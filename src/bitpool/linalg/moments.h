@@ -1,8 +1,14 @@
 #pragma once
 
+#include <string>
+#include <string_view>
+#include <utility>
+
 #include "bitpool/base/matrix.h"
 #include "bitpool/base/run_context.h"
 #include "bitpool/linalg/column_source.h"
+#include "bitpool/linalg/shards.h"
+#include "bitpool/linalg/sums.h"
 
 // First and second moments of data that is seen once, block by block.
 //
@@ -30,6 +36,7 @@ class Moments {
   // Adds samples. How they are cut into calls makes no difference but for rounding.
   void Add(const MatrixFRef& block);
   void Merge(const Moments& other);
+  void Visit(FieldVisitor& fields);
 
   Index dimension() const { return mean_.size(); }
   Index count() const { return count_; }
@@ -59,6 +66,7 @@ class CrossScatter {
   // Column i of both belongs together.
   void Add(const MatrixFRef& inputs, const MatrixFRef& targets);
   void Merge(const CrossScatter& other);
+  void Visit(FieldVisitor& fields);
 
   Index count() const { return count_; }
   const VectorD& input_mean() const { return input_mean_; }
@@ -80,6 +88,7 @@ class CrossMoments {
 
   void Add(const MatrixFRef& inputs, const MatrixFRef& targets);
   void Merge(const CrossMoments& other);
+  void Visit(FieldVisitor& fields);
 
   Index count() const { return inputs_.count(); }
   const Moments& inputs() const { return inputs_; }
@@ -92,13 +101,51 @@ class CrossMoments {
 };
 
 // The moments of a whole source in one pass, in parallel, with the same bits at any number of
-// threads and the same bits as Add of all columns at once. Memory does not grow with the number of
-// columns, and is not multiplied by the number of threads. Target: at most 1.3 times the time of
-// the bare ssyrk at 512 dimensions (benchmarks/linalg_benchmark.cc).
+// threads, and however the source is cut into shards (see sums.h). Memory does not grow with the
+// number of columns, and is not multiplied by the number of threads. Target: at most 1.3 times the
+// time of the bare ssyrk at 512 dimensions (benchmarks/linalg_benchmark.cc).
 Moments ComputeMoments(const ColumnSource& source, const RunContext& context);
 CrossScatter ComputeCrossScatter(const ColumnSource& inputs, const ColumnSource& targets,
                                  const RunContext& context);
 CrossMoments ComputeCrossMoments(const ColumnSource& inputs, const ColumnSource& targets,
                                  const RunContext& context);
+
+// The same for a shard at this place. Throw kInvalidArgument for another number of columns.
+SumTerms<Moments> ComputeMoments(const ShardPlace& place, const ColumnSource& source,
+                                 const RunContext& context);
+SumTerms<CrossScatter> ComputeCrossScatter(const ShardPlace& place, const ColumnSource& inputs,
+                                           const ColumnSource& targets, const RunContext& context);
+SumTerms<CrossMoments> ComputeCrossMoments(const ShardPlace& place, const ColumnSource& inputs,
+                                           const ColumnSource& targets, const RunContext& context);
+
+// The same as passes over shards, for columns by name.
+class MomentsPass : public SumPass<Moments> {
+ public:
+  explicit MomentsPass(std::string columns = kInputs) : columns_(std::move(columns)) {}
+  std::string_view name() const override { return "moments"; }
+  void Visit(FieldVisitor& fields) override { fields.Visit("columns", columns_); }
+
+ private:
+  SumTerms<Moments> ComputeTerms(Shard& shard, const RunContext& context) const override;
+
+  std::string columns_;
+};
+
+class CrossMomentsPass : public SumPass<CrossMoments> {
+ public:
+  CrossMomentsPass() = default;
+  CrossMomentsPass(std::string inputs, std::string targets)
+      : inputs_(std::move(inputs)), targets_(std::move(targets)) {}
+  std::string_view name() const override { return "cross-moments"; }
+  void Visit(FieldVisitor& fields) override {
+    fields.Visit("inputs", inputs_);
+    fields.Visit("targets", targets_);
+  }
+
+ private:
+  SumTerms<CrossMoments> ComputeTerms(Shard& shard, const RunContext& context) const override;
+
+  std::string inputs_, targets_;
+};
 
 }  // namespace bitpool

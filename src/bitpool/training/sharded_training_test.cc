@@ -1,0 +1,416 @@
+#include "bitpool/training/sharded_training.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <iterator>
+
+#include "bitpool/base/error.h"
+#include "bitpool/hash/feature_set_testing.h"
+#include "bitpool/hash/itq.h"
+#include "bitpool/hash/rba.h"
+#include "bitpool/hash/sah.h"
+#include "bitpool/hash/sash.h"
+#include "bitpool/hash/testing.h"
+#include "bitpool/io/testing.h"
+#include "bitpool/linalg/kmeans.h"
+#include "bitpool/linalg/pca.h"
+#include "bitpool/linalg/testing.h"
+#include "bitpool/training/model_file.h"
+
+namespace bitpool {
+namespace {
+
+using testing::ExpectError;
+using testing::TempFolder;
+
+// Where samples are cut: 1, 2, 3 and 7 shards, even and uneven ones, an empty one at the beginning,
+// in the middle and at the end.
+std::vector<std::vector<Index>> Cuts(Index total) {
+  return {{total}, {2048, total}, {4096, 10240, total}, {0, 2048, 2048, 8192, 10240, total, total}};
+}
+
+std::vector<ShardPlace> PlacesOf(const std::vector<Index>& ends, Index total) {
+  std::vector<ShardPlace> places;
+  Index first = 0;
+  for (const Index end : ends) {
+    places.push_back({.first = first, .count = end - first, .total = total});
+    first = end;
+  }
+  return places;
+}
+
+using MakeShard = std::function<std::unique_ptr<Shard>(size_t number, const ShardPlace& place)>;
+
+// Every part as if in a process of its own, the last shard first, at different numbers of threads.
+FileShards::ComputeParts Elsewhere(const TempFolder& folder, const std::vector<ShardPlace>& places,
+                                   const MakeShard& make) {
+  return [&folder, places, make](int step, const std::vector<int>& missing) {
+    for (auto number = missing.rbegin(); number != missing.rend(); ++number) {
+      const auto at = static_cast<size_t>(*number);
+      const std::unique_ptr<Shard> shard = make(at, places[at]);
+      ShardWorker(Env::Posix(), folder.path(), *number, *shard)
+          .Compute(step, RunContext({.threads = 1 + *number % 2}));
+    }
+  };
+}
+
+class VectorShard : public Shard {
+ public:
+  VectorShard(const ShardPlace& place, const MatrixF& all)
+      : Shard(place), columns_(all.middleCols(place.first, place.count)) {
+    Give(kInputs, columns_);
+  }
+
+ private:
+  MatrixColumns columns_;
+};
+
+MakeShard VectorShards(const MatrixF& all) {
+  return [&all](size_t /*number*/, const ShardPlace& place) {
+    return std::make_unique<VectorShard>(place, all);
+  };
+}
+
+std::string FileContent(const std::filesystem::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+// The model as it is stored, with what is remembered of every iteration but its time.
+std::string BytesOf(const Trained<HashModel>& trained) {
+  const TempFolder folder;
+  nlohmann::json iterations = nlohmann::json::array();
+  for (const TrainingIteration& iteration : trained.summary.iterations) {
+    iterations.push_back({iteration.objective, iteration.reconstruction, iteration.quantisation,
+                          iteration.aggregation, iteration.flipped});
+  }
+  SaveModel(Env::Posix(), folder / "m",
+            {.model = trained.model,
+             .training = {{"iterations", iterations}, {"samples", trained.summary.samples}}},
+            IfExists::kFail);
+  return FileContent(folder / "m");
+}
+
+std::string BytesOf(const Trained<KMeans>& trained) {
+  const MatrixF& centroids = trained.model.centroids();
+  std::string bytes(reinterpret_cast<const char*>(centroids.data()),
+                    sizeof(float) * static_cast<size_t>(centroids.size()));
+  for (const KMeansIteration& iteration : trained.summary.iterations) {
+    bytes += testing::Pack(iteration.objective, iteration.moved, iteration.empty);
+  }
+  return bytes;
+}
+
+// Trains in one process and through the files of every cut, and expects the same bytes.
+template <class TrainWhole, class TrainShards>
+void ExpectTheSameFromShards(
+    Index total, const TrainWhole& train_whole,
+    const std::function<MakeShard(const std::vector<ShardPlace>&)>& shards_of,
+    const TrainShards& train_shards, const std::vector<std::vector<Index>>& cuts) {
+  const std::string whole = BytesOf(train_whole(RunContext({.threads = 1})));
+  EXPECT_EQ(BytesOf(train_whole(RunContext({.threads = 3}))), whole);
+  for (const std::vector<Index>& ends : cuts) {
+    const TempFolder folder;
+    const std::vector<ShardPlace> places = PlacesOf(ends, total);
+    const MakeShard make = shards_of(places);
+    FileShards shards(Env::Posix(), folder.path(), "job", places, Elsewhere(folder, places, make));
+    EXPECT_TRUE(BytesOf(train_shards(shards, RunContext({.threads = 2}))) == whole)
+        << ends.size() << " shards";
+  }
+}
+
+template <class TrainWhole, class TrainShards>
+void ExpectTheSameFromVectorShards(const MatrixF& x, const TrainWhole& train_whole,
+                                   const TrainShards& train_shards,
+                                   const std::vector<std::vector<Index>>& cuts) {
+  ExpectTheSameFromShards(
+      x.cols(), train_whole, [&](const std::vector<ShardPlace>&) { return VectorShards(x); },
+      train_shards, cuts);
+}
+
+constexpr Index kSamples = 13001;
+
+// Of several blocks of sums, cut inside of them, at their ends, and over them.
+constexpr Index kManySamples = 2 * kSumBlock + 5000;
+const std::vector<std::vector<Index>> kCutsOfBlocks = {{kSumBlock, kManySamples},
+                                                       {2048, 2 * kSumBlock + 2048, kManySamples}};
+
+void ExpectItqTheSame(const ItqOptions& options, const MatrixF& x,
+                      const std::vector<std::vector<Index>>& cuts) {
+  ExpectTheSameFromVectorShards(
+      x, [&](const RunContext& context) { return TrainItq(options, MatrixColumns(x), context); },
+      [&](Shards& shards, const RunContext& context) { return TrainItq(options, shards, context); },
+      cuts);
+}
+
+TEST(ShardedTraining, ItqHasTheBytesOfOneProcess) {
+  ItqOptions options;
+  options.bits = 6;
+  options.iterations = 8;
+  ExpectItqTheSame(options, ClusteredSamples(9, kSamples, 1), Cuts(kSamples));
+  options.bits = 11;  // more than dimensions
+  options.iterations = 4;
+  ExpectItqTheSame(options, ClusteredSamples(5, kManySamples, 2), kCutsOfBlocks);
+}
+
+TEST(ShardedTraining, ItqOfASampleHasTheBytesOfOneProcess) {
+  ItqOptions options;
+  options.bits = 6;
+  options.iterations = 5;
+  for (const double share : {0.7, 0.0009}) {
+    options.memory = static_cast<size_t>(share * 4 * 6 * kSamples);
+    ExpectItqTheSame(options, ClusteredSamples(9, kSamples, 3), Cuts(kSamples));
+  }
+}
+
+TEST(ShardedTraining, RbaHasTheBytesOfOneProcess) {
+  RbaOptions options;
+  options.bits = 6;
+  options.iterations = 4;
+  options.itq.iterations = 4;
+  const auto expect = [&](const MatrixF& x, const std::vector<std::vector<Index>>& cuts) {
+    ExpectTheSameFromVectorShards(
+        x, [&](const RunContext& context) { return TrainRba(options, MatrixColumns(x), context); },
+        [&](Shards& shards, const RunContext& context) {
+          return TrainRba(options, shards, context);
+        },
+        cuts);
+  };
+  expect(ClusteredSamples(9, kSamples, 4), Cuts(kSamples));
+  expect(ClusteredSamples(6, kManySamples, 5), kCutsOfBlocks);
+}
+
+TEST(ShardedTraining, KMeansHasTheBytesOfOneProcess) {
+  KMeansOptions options{.clusters = 12, .iterations = 6};
+  const auto expect = [&](const MatrixF& x, const std::vector<std::vector<Index>>& cuts) {
+    ExpectTheSameFromVectorShards(
+        x,
+        [&](const RunContext& context) { return TrainKMeans(options, MatrixColumns(x), context); },
+        [&](Shards& shards, const RunContext& context) {
+          return TrainKMeans(options, shards, context);
+        },
+        cuts);
+  };
+  expect(ClusteredSamples(5, kSamples, 6), Cuts(kSamples));
+  expect(ClusteredSamples(2, kManySamples, 7), kCutsOfBlocks);
+}
+
+TEST(ShardedTraining, KMeansFillsEmptyClustersFromAnyShard) {
+  // Few different samples, each in every shard, so that seeds repeat and clusters are empty.
+  MatrixF x = ClusteredSamples(3, kSamples, 8);
+  for (Index i = 0; i < kSamples; ++i) {
+    if (i % 500 != 3) x.col(i) = x.col(3 + 500 * (i % 9));
+  }
+  const KMeansOptions options{
+      .clusters = 24, .iterations = 6, .tolerance = 0, .seeding_samples = 25};
+  const auto whole = TrainKMeans(options, MatrixColumns(x), RunContext());
+  Index empty = 0;
+  for (const KMeansIteration& iteration : whole.summary.iterations) empty += iteration.empty;
+  ASSERT_GT(empty, 2);
+  ExpectTheSameFromVectorShards(
+      x, [&](const RunContext& context) { return TrainKMeans(options, MatrixColumns(x), context); },
+      [&](Shards& shards, const RunContext& context) {
+        return TrainKMeans(options, shards, context);
+      },
+      Cuts(kSamples));
+}
+
+TEST(ShardedTraining, PcaHasTheBytesOfOneProcess) {
+  const MatrixF x = ClusteredSamples(7, kManySamples, 9);
+  const Moments whole = ComputeMoments(MatrixColumns(x), RunContext({.threads = 3}));
+  for (const std::vector<Index>& ends : kCutsOfBlocks) {
+    const TempFolder folder;
+    const std::vector<ShardPlace> places = PlacesOf(ends, kManySamples);
+    FileShards shards(Env::Posix(), folder.path(), "job", places,
+                      Elsewhere(folder, places, VectorShards(x)));
+    MomentsPass pass;
+    const Moments merged = RunSums(shards, pass, Moments(), RunContext());
+    EXPECT_TRUE(SameBits(merged.scatter(), whole.scatter()));
+    EXPECT_TRUE(SameBits(merged.mean(), whole.mean()));
+    EXPECT_EQ(merged.count(), kManySamples);
+    EXPECT_TRUE(SameBits(ComputePca(merged, 4).basis, ComputePca(whole, 4).basis));
+  }
+}
+
+// Tiny images, of few and of many descriptors.
+class SmallImages {
+ public:
+  SmallImages() : images_(6) {
+    for (Index i = 0; i < kSamples; ++i) {
+      images_.Add(std::to_string(i),
+                  RectifiedFeatures(6, i % 3 == 0 ? 9 : 2, 7 + static_cast<uint64_t>(i)));
+      classes_.push_back(static_cast<int32_t>(i % 3));
+    }
+    one_hot_.setZero(3, kSamples);
+    for (Index i = 0; i < kSamples; ++i) one_hot_(i % 3, i) = 1;
+  }
+
+  const FeatureSet& images() const { return images_; }
+  Labels labels() const { return Labels::Single(classes_); }
+
+  // Records of every shard, which know nothing of the other shards.
+  MakeShard Shards(const std::vector<ShardPlace>& places) const {
+    auto records = std::make_shared<std::vector<std::unique_ptr<MemoryRecords>>>();
+    for (const ShardPlace& place : places) {
+      std::vector<Index> mine;
+      for (Index i = 0; i < place.count; ++i) mine.push_back(place.first + i);
+      records->push_back(std::make_unique<MemoryRecords>(images_.dimension()));
+      ReduceImages(FeatureSubset(images_, mine), true, *records->back(), RunContext());
+    }
+    return [this, records](size_t number, const ShardPlace& place) -> std::unique_ptr<Shard> {
+      return std::make_unique<LabelledShard>(place, *records->at(number), one_hot_);
+    };
+  }
+
+ private:
+  class LabelledShard : public ImageShard {
+   public:
+    LabelledShard(const ShardPlace& place, const RecordStore& records, const MatrixF& labels)
+        : ImageShard(place, records), labels_(labels.middleCols(place.first, place.count)) {
+      Give(kSashLabels, labels_);
+    }
+
+   private:
+    MatrixColumns labels_;
+  };
+
+  MemoryFeatureSet images_;
+  std::vector<int32_t> classes_;
+  MatrixF one_hot_;
+};
+
+TEST(ShardedTraining, SahHasTheBytesOfOneProcess) {
+  const SmallImages images;
+  SahOptions options;
+  options.bits = 5;
+  options.iterations = 2;
+  options.rba.iterations = 3;
+  options.rba.itq.iterations = 3;
+  ExpectTheSameFromShards(
+      kSamples,
+      [&](const RunContext& context) { return TrainSah(options, images.images(), context); },
+      [&](const std::vector<ShardPlace>& places) { return images.Shards(places); },
+      [&](Shards& shards, const RunContext& context) { return TrainSah(options, shards, context); },
+      Cuts(kSamples));
+}
+
+TEST(ShardedTraining, SashHasTheBytesOfOneProcess) {
+  const SmallImages images;
+  for (SashOptions options : {SashOptions::Default(5), SashOptions::Paper(5)}) {
+    options.joint.iterations = 2;
+    options.joint.rba.iterations = 3;
+    options.joint.rba.itq.iterations = 3;
+    ExpectTheSameFromShards(
+        kSamples,
+        [&](const RunContext& context) {
+          return TrainSash(options, images.images(), images.labels(), context);
+        },
+        [&](const std::vector<ShardPlace>& places) { return images.Shards(places); },
+        [&](Shards& shards, const RunContext& context) {
+          return TrainSash(options, shards, context);
+        },
+        {Cuts(kSamples)[1], Cuts(kSamples)[3]});
+  }
+}
+
+// A training of ITQ in two shards, whose parts are counted and which can be stopped before one.
+class ItqJob {
+ public:
+  explicit ItqJob(uint64_t seed) : x_(ClusteredSamples(4, 3000, seed)) {
+    options_.bits = 3;
+    options_.iterations = 4;
+  }
+
+  std::string Whole() const { return BytesOf(TrainItq(options_, MatrixColumns(x_), RunContext())); }
+
+  std::string Run(const TempFolder& folder, const std::string& job, int stop_at = -1) {
+    const auto compute = Elsewhere(folder, places_, VectorShards(x_));
+    FileShards shards(Env::Posix(), folder.path(), job, places_,
+                      [&](int step, const std::vector<int>& missing) {
+                        for (const int shard : missing) {
+                          if (step == stop_at && shard == 1) {
+                            throw Error(ErrorCode::kResources, "no machine is left");
+                          }
+                          compute(step, {shard});
+                          ++computed;
+                        }
+                      });
+    std::string bytes = BytesOf(TrainItq(options_, shards, RunContext()));
+    steps = shards.steps();
+    return bytes;
+  }
+
+  int computed = 0, steps = 0;
+
+ private:
+  MatrixF x_;
+  ItqOptions options_;
+  std::vector<ShardPlace> places_ = PlacesOf({2048, 3000}, 3000);
+};
+
+TEST(ShardedTraining, GoesOnWhereItStopped) {
+  const TempFolder folder;
+  ItqJob job(1);
+  ExpectError(ErrorCode::kResources, {"no machine"}, [&] { job.Run(folder, "job", 3); });
+  EXPECT_EQ(job.computed, 7);
+  EXPECT_EQ(job.Run(folder, "job"), job.Whole());
+  EXPECT_EQ(job.computed, 2 * job.steps);  // none was computed twice
+  EXPECT_EQ(job.Run(folder, "job"), job.Whole());
+  EXPECT_EQ(job.computed, 2 * job.steps);
+}
+
+TEST(ShardedTraining, TakesNothingFromAnotherJob) {
+  const TempFolder folder;
+  ItqJob one(1), other(2);
+  one.Run(folder, "one");
+  EXPECT_EQ(other.Run(folder, "other"), other.Whole());
+  EXPECT_EQ(other.computed, 2 * other.steps);
+}
+
+TEST(ShardedTraining, ADamagedPartIsNotMerged) {
+  const TempFolder folder;
+  ItqJob job(1);
+  job.Run(folder, "job");
+  const std::filesystem::path path = folder / "step-2.shard-1.part";
+  std::string bytes = FileContent(path);
+  bytes[64] = static_cast<char>(bytes[64] ^ 1);  // the first byte behind the header
+  std::ofstream(path, std::ios::binary) << bytes;
+  ExpectError(ErrorCode::kCorrupt, {"step-2.shard-1.part", "section"},
+              [&] { job.Run(folder, "job"); });
+}
+
+TEST(ShardedTraining, AWorkerRefusesTheNotesOfAnother) {
+  const TempFolder folder;
+  const MatrixF x = ClusteredSamples(4, 3000, 1);
+  ItqJob job(1);
+  ExpectError(ErrorCode::kResources, {}, [&] { job.Run(folder, "job", 3); });
+  std::filesystem::copy_file(folder / "step-2.shard-0.notes", folder / "step-2.shard-1.notes",
+                             std::filesystem::copy_options::overwrite_existing);
+  VectorShard shard({.first = 2048, .count = 952, .total = 3000}, x);
+  ShardWorker worker(Env::Posix(), folder.path(), 1, shard);
+  ExpectError(ErrorCode::kInvalidArgument, {"step-2.shard-1.notes", "another shard"},
+              [&] { worker.Compute(3, RunContext()); });
+}
+
+TEST(ShardedTraining, RefusesShardsThatAreNotTheWhole) {
+  const TempFolder folder;
+  const auto make = [&](std::vector<ShardPlace> places) {
+    return RefusalOf(
+        [&] { FileShards(Env::Posix(), folder.path(), "job", std::move(places), {}); });
+  };
+  EXPECT_THAT(make({}), ::testing::HasSubstr("no shards"));
+  EXPECT_THAT(make({{0, 1000, 3000}, {1000, 2000, 3000}}),
+              ::testing::HasSubstr("multiple of 2048"));
+  EXPECT_THAT(make({{0, 2048, 3000}}), ::testing::HasSubstr("952 of 3000 samples are missing"));
+  EXPECT_THAT(make({{2048, 952, 3000}, {0, 2048, 3000}}), ::testing::HasSubstr("from sample 0 on"));
+  EXPECT_THAT(make({{0, 4096, 3000}}), ::testing::HasSubstr("not inside 3000"));
+}
+
+TEST(ShardedTraining, RefusesAPassThatIsNotKnown) {
+  ExpectError(ErrorCode::kUnsupported, {"\"walk\""}, [] { (void)MakePass("walk"); });
+}
+
+}  // namespace
+}  // namespace bitpool
