@@ -1,12 +1,8 @@
 #include <fmt/format.h>
 
-#include <map>
-
 #include "bitpool/dataset/feature_file.h"
 #include "bitpool/hash/feature_encoder.h"
 #include "bitpool/io/sample_formats.h"
-#include "bitpool/pool/coupling.h"
-#include "bitpool/pool/simple_pooling.h"
 #include "subcommands.h"
 
 namespace bitpool::app {
@@ -19,22 +15,12 @@ struct PoolOptions {
   IfExists if_exists = IfExists::kFail;
 };
 
-PooledImages PoolBy(const PoolOptions& options, const FeatureSet& features,
-                    const RunContext& context) {
-  if (options.method == "gmp") {
-    const PoolingSystem gmp(Coupling::None(features.dimension()), {.mu = options.mu});
-    return PoolImages(gmp, options.normalise, features, context);
-  }
-  const std::map<std::string, Pooling> poolings = {
-      {"sum", SumPooling}, {"mean", MeanPooling}, {"max", MaxPooling}};
-  return PoolImages(poolings.at(options.method), options.normalise, features, context);
-}
-
 int Pool(const PoolOptions& options, const Session& session) {
   Env& env = Env::Posix();
   RequireWritable(env, options.out, options.if_exists);
   const FeatureFile features = FeatureFile::Open(env, options.features);
-  const PooledImages pooled = PoolBy(options, features, session.MakeContext());
+  const PooledImages pooled =
+      PoolImagesBy(options.method, options.mu, options.normalise, features, session.MakeContext());
   const auto writer =
       CreateSamples(env, options.out, DType::kF4, {static_cast<uint64_t>(features.dimension())},
                     options.if_exists);

@@ -25,7 +25,9 @@ struct Model::Impl {
 namespace {
 
 MethodSettings SettingsOf(std::string_view method, const TrainOptions& options) {
-  return {.method = std::string(method), .bits = options.bits, .options = options.constants};
+  return {.method = std::string(method),
+          .bits = options.bits,
+          .options = {options.constants.begin(), options.constants.end()}};
 }
 
 Model ModelOf(Trained<HashModel> trained, const MethodSettings& settings, const Run& run) {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <mutex>
 
 #include "bitpool/base/error.h"
@@ -79,6 +80,22 @@ PooledImages PoolImages(const Pooling& pooling, bool normalise, const FeatureSet
 PooledImages PoolImages(const PoolingSystem& system, bool normalise, const FeatureSet& features,
                         const RunContext& context) {
   return PoolImages(PoolingBy(system, features), normalise, features, context);
+}
+
+PooledImages PoolImagesBy(std::string_view name, double mu, bool normalise,
+                          const FeatureSet& features, const RunContext& context) {
+  if (name == "gmp") {
+    return PoolImages({Coupling::None(features.dimension()), {.mu = mu}}, normalise, features,
+                      context);
+  }
+  const std::map<std::string_view, Pooling> simple = {
+      {"sum", SumPooling}, {"mean", MeanPooling}, {"max", MaxPooling}};
+  const auto found = simple.find(name);
+  if (found == simple.end()) {
+    throw Error(ErrorCode::kInvalidArgument,
+                fmt::format("pooling \"{}\": expected gmp, sum, mean or max", name));
+  }
+  return PoolImages(found->second, normalise, features, context);
 }
 
 PoolingSystem PoolingOf(const HashModel& model) {

@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "bitpool/base/run_context.h"
@@ -36,6 +37,11 @@ PooledImages PoolImages(const Pooling& pooling, bool normalise, const FeatureSet
 // The same by a pooling system. Throws kInvalidArgument for another dimension.
 PooledImages PoolImages(const PoolingSystem& system, bool normalise, const FeatureSet& features,
                         const RunContext& context);
+
+// The same by the name of a pooling: "gmp" (generalised max pooling, with μ), "sum", "mean" or
+// "max". Throws kInvalidArgument for another name.
+PooledImages PoolImagesBy(std::string_view name, double mu, bool normalise,
+                          const FeatureSet& features, const RunContext& context);
 
 // The pooling that goes with a model of feature sets: the coupled system of eq:sol_pool where its
 // recipe has a γ, generalised max pooling otherwise. Throws kInvalidArgument for a model that takes

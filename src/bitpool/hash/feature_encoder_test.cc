@@ -92,6 +92,24 @@ TEST(PoolingOf, AnyEncoderMayFollowMaxPoolingButOnlyALinearOneIsCoupled) {
   EXPECT_EQ(EncodeImages(model, RectifiedImages(kDimension, 3, 1), RunContext()).codes.size(), 3);
 }
 
+TEST(PoolImagesBy, KnowsEveryPoolingByItsName) {
+  MemoryFeatureSet images(2);
+  MatrixF descriptors(2, 2);
+  descriptors << 1, 3, 0, 4;
+  images.Add("image", descriptors);
+  const auto pooled = [&](std::string_view name, double mu) -> VectorF {
+    return PoolImagesBy(name, mu, false, images, RunContext()).vectors.col(0);
+  };
+  EXPECT_EQ(pooled("sum", 1), (VectorF(2) << 4, 4).finished());
+  EXPECT_EQ(pooled("mean", 1), (VectorF(2) << 2, 2).finished());
+  EXPECT_EQ(pooled("max", 1), (VectorF(2) << 3, 4).finished());
+  // With almost no regularisation, φ has the same product with every descriptor (eq:gmp).
+  const VectorF gmp = pooled("gmp", 1e-6);
+  EXPECT_NEAR(gmp.dot(descriptors.col(0)), 1, 1e-3);
+  EXPECT_NEAR(gmp.dot(descriptors.col(1)), 1, 1e-3);
+  EXPECT_THAT(RefusalOf([&] { pooled("median", 1); }), ::testing::HasSubstr("median"));
+}
+
 TEST(EncodeImages, PoolsThenEncodes) {
   const MemoryFeatureSet images = RectifiedImages(kDimension, 150, 3);
   for (const double gamma : {0.0, 0.05, 2.0}) {
