@@ -12,8 +12,8 @@
 namespace bitpool {
 namespace {
 
-// Codes of more bytes have sums of 16 bits, which lose less to rounding. Sums of 8 bits take half the
-// work with nibbles, but hardly less with seven bits.
+// Codes of more bytes have sums of 16 bits, which lose less to rounding. Sums of 8 bits take half
+// the work with nibbles, but hardly less with seven bits.
 constexpr size_t kMaxNarrowBytes = 32;
 constexpr size_t kMaxNarrowSevenBytes = 16;
 // The largest limits. Entries of codes of few bytes count up to 127 at least: with a limit below,
@@ -138,7 +138,8 @@ void PenaltyBound::RuleOutBelow(double score, const RealQueries& queries, size_t
 }
 
 bool PenaltyBound::Coarse() const {
-  return penalty_ * scale_ < kCoarse * LargestLimit(bytes_, wide_) && (!wide_ || scale_ < wide_scale_);
+  return penalty_ * scale_ < kCoarse * LargestLimit(bytes_, wide_) &&
+         (!wide_ || scale_ < wide_scale_);
 }
 
 void PenaltyBound::Quantise(const RealQueries& queries, size_t query) {
