@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 #include <bit>
 #include <cmath>
 #include <cstring>
@@ -18,6 +19,7 @@
 #include "bitpool/index/code_index.h"
 #include "code_memory.h"
 #include "faiss_peer.h"
+#include "row_popcount_peer.h"
 
 namespace bitpool::bench {
 namespace {
@@ -101,6 +103,19 @@ int64_t RunPlainScan(std::span<const uint8_t> rows, size_t bytes, const uint8_t*
   return PlainScan<uint8_t>(rows.data(), count, bytes, query, k);
 }
 
+// One query of the row-wise peer, its codes shared among the threads as ours are. The answers of
+// the threads are not merged, which would take no time.
+int64_t SplitRowPopcount(std::span<const uint8_t> rows, size_t bytes, const uint8_t* query,
+                         size_t k, const RunContext& context) {
+  const size_t count = rows.size() / bytes;
+  const auto threads = static_cast<size_t>(context.threads());
+  std::atomic<int64_t> sum = 0;
+  context.pool().ParallelFor(count, (count + threads - 1) / threads, [&](size_t begin, size_t end) {
+    sum += RowPopcountScan(rows.subspan(begin * bytes, (end - begin) * bytes), bytes, query, k);
+  });
+  return sum;
+}
+
 // One way of searching, run once per round; the best rate counts.
 struct Way {
   const char* name;
@@ -175,9 +190,22 @@ nlohmann::json RunHammingBench(const HammingBenchOptions& options, const RunCont
                     for (const BinaryCodes& query : singles)
                       index->Search(query, options.k, context);
                   }});
+  // As long as the single queries, so that a busy machine slows both alike.
   ways.push_back({.name = "stream_gb_per_s",
-                  .units = static_cast<double>(scanned.size()) / 1e9,
-                  .run = [&] { sink = static_cast<int64_t>(ReadAll(scanned, context)); }});
+                  .units = static_cast<double>(scanned.size()) * kSingle / 1e9,
+                  .run = [&] {
+                    for (size_t i = 0; i < kSingle; ++i)
+                      sink = static_cast<int64_t>(ReadAll(scanned, context));
+                  }});
+  if (HaveRowPopcount(bytes)) {
+    ways.push_back({.name = "row_popcount_qps", .units = kSingle, .run = [&] {
+                      for (size_t i = 0; i < kSingle; ++i) {
+                        sink = SplitRowPopcount(codes.rows(), bytes,
+                                                queries.code(static_cast<Index>(i)).data(),
+                                                static_cast<size_t>(options.k), context);
+                      }
+                    }});
+  }
   ways.push_back({.name = "mih_qps", .units = static_cast<double>(look_ups), .run = [&] {
                     tables->Search(asked, options.k, context);
                   }});
@@ -201,10 +229,20 @@ nlohmann::json RunHammingBench(const HammingBenchOptions& options, const RunCont
                            {"target", ScanTargetName()},
                            {"mih_bytes_per_code", static_cast<double>(tables->table_bytes()) /
                                                       static_cast<double>(count)},
+                           {"row_popcount_qps", nullptr},
+                           {"row_popcount_gb_per_s", nullptr},
+                           {"ours_single_of_row_popcount", nullptr},
                            {"faiss_flat_qps", nullptr},
                            {"faiss_multihash_qps", nullptr}};
   for (const Way& way : ways) result[way.name] = way.best;
-  result["ours_single_gb_per_s"] = result["ours_single_qps"].get<double>() * gigabytes;
+  const auto single = result["ours_single_qps"].get<double>();
+  result["ours_single_gb_per_s"] = single * gigabytes;
+  result["ours_single_of_stream"] = single * gigabytes / result["stream_gb_per_s"].get<double>();
+  if (HaveRowPopcount(bytes)) {
+    const auto rows = result["row_popcount_qps"].get<double>();
+    result["row_popcount_gb_per_s"] = rows * gigabytes;
+    result["ours_single_of_row_popcount"] = single / rows;
+  }
   return result;
 }
 

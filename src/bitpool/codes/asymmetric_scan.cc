@@ -1,16 +1,8 @@
 #include "bitpool/codes/asymmetric_scan.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <bit>
-#include <cmath>
-#include <cstring>
-#include <limits>
 #include <numeric>
-
-#include "bitpool/base/error.h"
-#include "bitpool/codes/binary_codes.h"
 
 // This file is compiled once for every instruction set; the best one is chosen at run time.
 #define HWY_WANT_AVX3_DL  // AVX-512 with VBMI
@@ -21,16 +13,20 @@
 #include <hwy/foreach_target.h>  // IWYU pragma: keep
 #include <hwy/highway.h>
 
+#include "bitpool/codes/block_scan-inl.h"
+
 HWY_BEFORE_NAMESPACE();
 namespace bitpool {
 namespace HWY_NAMESPACE {
 
-namespace hn = hwy::HWY_NAMESPACE;
+#if HWY_TARGET == HWY_AVX3_DL
+bool LooksUpSevenBits() { return true; }
+#else
+bool LooksUpSevenBits() { return false; }
+#endif
 
-using Bytes = hn::CappedTag<uint8_t, kBlockCodes>;
-using Vector = hn::Vec<Bytes>;
-constexpr size_t kLanes = hn::MaxLanes(Bytes());
-[[maybe_unused]] constexpr size_t kBlockVectors = kBlockCodes / kLanes;
+// Names that other kernels may use too are of this file only.
+namespace {
 
 [[maybe_unused]] HWY_INLINE void ReportLanes(uint64_t lanes, size_t first,
                                              RealScanRequest& request) {
@@ -44,13 +40,6 @@ void ReportAll(size_t block_count, RealScanRequest& request) {
   request.hit_count = block_count * kBlockCodes;
   std::iota(request.hits, request.hits + request.hit_count, uint32_t{0});
 }
-
-// Whether the tables have entries of seven bits.
-#if HWY_TARGET == HWY_AVX3_DL
-bool LooksUpSevenBits() { return true; }
-#else
-bool LooksUpSevenBits() { return false; }
-#endif
 
 #if HWY_TARGET == HWY_SCALAR
 
@@ -77,147 +66,57 @@ void ScanNarrow(const uint8_t* blocks, size_t block_count, RealScanRequest** req
 
 #else
 
-// The lanes of `kCount` vectors that are within the limit, a bit each.
-template <size_t kCount>
-HWY_INLINE uint64_t LanesWithin(const Vector* HWY_RESTRICT sums, Vector limit) {
-  const Bytes d;
-  HWY_ALIGN uint8_t bits[kCount * kLanes / 8 + 8] = {};
-  for (size_t v = 0; v < kCount; ++v) {
-    hn::StoreMaskBits(d, hn::Eq(hn::Min(sums[v], limit), sums[v]), bits + v * (kLanes / 8));
-  }
-  uint64_t lanes = 0;
-  std::memcpy(&lanes, bits, kCount * kLanes / 8);
-  return lanes;
-}
+// Sums of 16 bits, for long codes: with 8 bits, rounding down at every entry would take away most
+// of the penalty.
+using Words = hn::Repartition<uint16_t, Bytes>;
 
-// Whether any sum is within the limit.
-template <size_t kCount>
-HWY_INLINE bool AnyWithin(const Vector* HWY_RESTRICT sums, Vector limit) {
-  const Bytes d;
-  Vector least = sums[0];
-  for (size_t v = 1; v < kCount; ++v) least = hn::Min(least, sums[v]);
-  return !hn::AllFalse(d, hn::Eq(hn::Min(least, limit), least));
-}
+template <size_t kVectors>
+struct WideSums {
+  hn::Vec<Words> even[kVectors];  // of every other code
+  hn::Vec<Words> odd[kVectors];
 
-// Alone, a query waits for the memory, which comes fastest when it is read in order: blocks are
-// touched before their bytes are added by weight. In a group they are in the cache.
-HWY_INLINE void Touch(const uint8_t* bytes, size_t count) {
-  constexpr size_t kLine = 64;
-  for (size_t i = 0; i < count; i += kLine) (void)*static_cast<const volatile uint8_t*>(bytes + i);
-}
-
-// Sums of 16 bits, for long codes: with 8 bits, rounding down at every nibble would take away
-// most of the penalty. The entries of two nibbles together fit into a byte.
-class WideScan {
- public:
-  WideScan(RealScanRequest& request, bool alone)
-      : request_(request), bound_(*request.bound), alone_(alone) {}
-
-  HWY_INLINE void Run(const uint8_t* HWY_RESTRICT blocks, size_t block_count) {
-    const Words w;
-    const auto limit = hn::Set(w, static_cast<uint16_t>(bound_.limit()));
-    for (size_t b = 0; b < block_count; ++b, blocks += BlockBytes(bound_.bytes_per_code())) {
-      if (alone_) Touch(blocks, BlockBytes(bound_.bytes_per_code()));
-      for (size_t lane = 0; lane < kBlockCodes; lane += kLanes) {
-        even_ = odd_ = hn::Zero(w);
-        AddPlanes(blocks + lane, 0, bound_.early());
-        if (!AnyWithinLimit(limit)) continue;
-        AddPlanes(blocks + lane, bound_.early(), bound_.bytes_per_code());
-        if (AnyWithinLimit(limit)) Report(b * kBlockCodes + lane);
-      }
-    }
+  HWY_INLINE WideSums() {
+    for (size_t v = 0; v < kVectors; ++v) even[v] = odd[v] = hn::Zero(Words());
   }
 
- private:
-  using Words = hn::Repartition<uint16_t, Bytes>;
-
-  HWY_INLINE void AddPlanes(const uint8_t* HWY_RESTRICT lanes, size_t begin, size_t end) {
-    const Bytes d;
-    const Words w;
-    const Vector nibble = hn::Set(d, uint8_t{15});
-    const auto low_byte = hn::Set(w, uint16_t{255});
-    for (size_t p = begin; p < end; ++p) {
-      const size_t j = bound_.order()[p];
-      const uint8_t* tables = bound_.tables() + j * 32;
-      const Vector x = hn::Load(d, lanes + j * kBlockCodes);
-      const Vector low = hn::TableLookupBytes(hn::LoadDup128(d, tables), hn::And(x, nibble));
-      const Vector high =
-          hn::TableLookupBytes(hn::LoadDup128(d, tables + 16), hn::ShiftRight<4>(x));
-      const auto sum = hn::BitCast(w, hn::Add(low, high));
-      even_ = hn::SaturatedAdd(even_, hn::And(sum, low_byte));
-      odd_ = hn::SaturatedAdd(odd_, hn::ShiftRight<8>(sum));
-    }
+  HWY_INLINE void Add(size_t v, Vector bytes) {
+    const auto words = hn::BitCast(Words(), bytes);
+    even[v] = hn::SaturatedAdd(even[v], hn::And(words, hn::Set(Words(), uint16_t{255})));
+    odd[v] = hn::SaturatedAdd(odd[v], hn::ShiftRight<8>(words));
   }
 
-  HWY_INLINE bool AnyWithinLimit(hn::Vec<Words> limit) const {
-    const auto least = hn::Min(even_, odd_);
+  HWY_INLINE bool AnyWithin(hn::Vec<Words> limit) const {
+    auto least = hn::Min(even[0], odd[0]);
+    for (size_t v = 1; v < kVectors; ++v) least = hn::Min(least, hn::Min(even[v], odd[v]));
     return !hn::AllFalse(Words(), hn::Eq(hn::Min(least, limit), least));
   }
 
-  HWY_INLINE void Report(size_t first) {
-    const Words w;
-    HWY_ALIGN uint16_t even[kLanes / 2], odd[kLanes / 2];
-    hn::Store(even_, w, even);
-    hn::Store(odd_, w, odd);
-    for (size_t lane = 0; lane < kLanes; ++lane) {
-      if ((lane % 2 == 0 ? even : odd)[lane / 2] > bound_.limit()) continue;
-      request_.hits[request_.hit_count++] = static_cast<uint32_t>(first + lane);
+  HWY_INLINE void Report(uint32_t limit, size_t first, RealScanRequest& request) const {
+    for (size_t v = 0; v < kVectors; ++v) {
+      HWY_ALIGN uint16_t sums[2][kLanes / 2];
+      hn::Store(even[v], Words(), sums[0]);
+      hn::Store(odd[v], Words(), sums[1]);
+      for (size_t lane = 0; lane < kLanes; ++lane) {
+        if (sums[lane % 2][lane / 2] > limit) continue;
+        request.hits[request.hit_count++] = static_cast<uint32_t>(first + v * kLanes + lane);
+      }
     }
   }
-
-  RealScanRequest& request_;
-  const PenaltyBound& bound_;
-  bool alone_;
-  hn::Vec<Words> even_;  // sums of every other code
-  hn::Vec<Words> odd_;
 };
-
-void ScanWide(const uint8_t* HWY_RESTRICT blocks, size_t block_count, RealScanRequest& request,
-              bool alone) {
-  WideScan(request, alone).Run(blocks, block_count);
-}
 
 #if HWY_TARGET == HWY_AVX3_DL
 
 // The processor looks up seven bits at once, in tables of two vectors; the highest bit is a mask
 // under which its penalty is added. One query at a time, so that its bytes come in the order of
-// their weights, and four blocks at a time, so that they share the loads of the tables.
-class SevenBitScan {
+// their weights, and some blocks at a time, so that they share the loads of the tables.
+class SevenBitTables {
  public:
-  explicit SevenBitScan(RealScanRequest& request)
-      : request_(request),
-        tables_(request.bound->tables()),
-        order_(request.bound->order().data()),
-        bytes_(request.bound->bytes_per_code()),
-        early_(request.bound->early()),
-        limit_(hn::Set(Bytes(), static_cast<uint8_t>(request.bound->limit()))) {}
+  HWY_INLINE explicit SevenBitTables(const PenaltyBound& bound)
+      : tables_(bound.tables()), order_(bound.order().data()), bytes_(bound.bytes_per_code()) {}
 
-  template <bool kAlone>
-  HWY_INLINE void Run(const uint8_t* HWY_RESTRICT blocks, size_t block_count) {
-    size_t b = 0;
-    for (; b + 4 <= block_count; b += 4) {
-      const uint8_t* some = blocks + b * BlockBytes(bytes_);
-      if (kAlone) Touch(some, 4 * BlockBytes(bytes_));
-      ScanSome<4>(some, b);
-    }
-    for (; b < block_count; ++b) ScanSome<1>(blocks + b * BlockBytes(bytes_), b);
-  }
-
- private:
-  template <size_t kBlocks>
-  HWY_INLINE void ScanSome(const uint8_t* HWY_RESTRICT blocks, size_t first) {
-    Vector sums[kBlocks];
-    for (size_t b = 0; b < kBlocks; ++b) sums[b] = hn::Zero(Bytes());
-    for (size_t p = 0; p < early_; ++p) AddPlane<kBlocks>(blocks, p, sums);
-    if (HWY_LIKELY(!AnyWithin<kBlocks>(sums, limit_))) return;
-    for (size_t p = early_; p < bytes_; ++p) AddPlane<kBlocks>(blocks, p, sums);
-    for (size_t b = 0; b < kBlocks; ++b)
-      ReportLanes(LanesWithin<1>(sums + b, limit_), (first + b) * kBlockCodes, request_);
-  }
-
-  template <size_t kBlocks>
-  HWY_INLINE void AddPlane(const uint8_t* HWY_RESTRICT blocks, size_t p,
-                           Vector* HWY_RESTRICT sums) {
+  // Calls add(b, penalties) with those of the p-th byte of each block.
+  template <size_t kBlocks, class Add>
+  HWY_INLINE void LookUp(const uint8_t* HWY_RESTRICT blocks, size_t p, const Add& add) const {
     const __m512i low_half = LoadOnce(tables_ + p * 192);
     const __m512i high_half = LoadOnce(tables_ + p * 192 + 64);
     const __m512i highest = LoadOnce(tables_ + p * 192 + 128);
@@ -226,10 +125,11 @@ class SevenBitScan {
       const __m512i x = LoadOnce(plane + b * BlockBytes(bytes_));
       const __m512i seven = _mm512_permutex2var_epi8(low_half, x, high_half);
       const __m512i all = _mm512_mask_add_epi8(seven, _mm512_movepi8_mask(x), seven, highest);
-      sums[b] = hn::SaturatedAdd(sums[b], Vector{all});
+      add(b, Vector{all});
     }
   }
 
+ private:
   // Loads are the bottleneck, and compilers would load again for every use.
   static HWY_INLINE __m512i LoadOnce(const uint8_t* bytes) {
     __m512i vector = hn::Load(Bytes(), bytes).raw;
@@ -237,83 +137,191 @@ class SevenBitScan {
     return vector;
   }
 
-  RealScanRequest& request_;
   const uint8_t* HWY_RESTRICT tables_;
   const uint32_t* HWY_RESTRICT order_;
   size_t bytes_;
+};
+
+template <size_t kBlocksAtOnce>
+class NarrowSevenBitScan {
+ public:
+  static constexpr size_t kBlocks = kBlocksAtOnce;
+  static constexpr size_t kLinesPerStep = kBlocks;
+  struct Sums {
+    Vector of[kBlocks];
+    HWY_INLINE Sums() {
+      for (Vector& vector : of) vector = hn::Zero(Bytes());
+    }
+  };
+
+  HWY_INLINE explicit NarrowSevenBitScan(RealScanRequest& request)
+      : request_(request),
+        tables_(*request.bound),
+        bytes_(request.bound->bytes_per_code()),
+        early_(request.bound->early()),
+        lines_(request.bound->early_lines()),
+        limit_(hn::Set(Bytes(), static_cast<uint8_t>(request.bound->limit()))) {}
+
+  size_t steps() const { return bytes_; }
+  size_t early_steps() const { return early_; }
+  size_t EarlyLine(size_t i) const { return lines_[i]; }
+
+  HWY_INLINE void Add(const uint8_t* HWY_RESTRICT blocks, size_t p, Sums& sums) const {
+    tables_.LookUp<kBlocks>(blocks, p, [&](size_t b, Vector penalties) HWY_ATTR {
+      sums.of[b] = hn::SaturatedAdd(sums.of[b], penalties);
+    });
+  }
+
+  HWY_INLINE bool AnyWithin(const Sums& sums) const {
+    return !hn::AllFalse(Bytes(), AnyOfWithin<kBlocks>(sums.of, limit_));
+  }
+
+  HWY_INLINE void Report(const Sums& sums, size_t first) {
+    for (size_t b = 0; b < kBlocks; ++b)
+      ReportLanes(LanesWithin<1>(sums.of + b, limit_), first + b * kBlockCodes, request_);
+  }
+
+ private:
+  RealScanRequest& request_;
+  SevenBitTables tables_;
+  size_t bytes_;
   size_t early_;
+  const uint32_t* HWY_RESTRICT lines_;
   Vector limit_;
 };
 
+// The penalties of two bytes are added before they are widened. Where that saturates, which is rare
+// because far codes have half of the largest penalties, the sum is less than it could be, but never
+// more than it may be.
+template <size_t kBlocksAtOnce>
+class WideSevenBitScan {
+ public:
+  static constexpr size_t kBlocks = kBlocksAtOnce;
+  static constexpr size_t kLinesPerStep = 2 * kBlocks;
+  using Sums = WideSums<kBlocks>;
+
+  HWY_INLINE explicit WideSevenBitScan(RealScanRequest& request)
+      : request_(request),
+        tables_(*request.bound),
+        steps_((request.bound->bytes_per_code() + 1) / 2),
+        early_((request.bound->early() + 1) / 2),
+        lines_(request.bound->early_lines()),
+        limit_(hn::Set(Words(), static_cast<uint16_t>(request.bound->limit()))) {}
+
+  size_t steps() const { return steps_; }
+  size_t early_steps() const { return early_; }
+  size_t EarlyLine(size_t i) const { return lines_[i]; }
+
+  HWY_INLINE void Add(const uint8_t* HWY_RESTRICT blocks, size_t step, Sums& sums) const {
+    Vector first[kBlocks];
+    tables_.LookUp<kBlocks>(blocks, 2 * step,
+                            [&](size_t b, Vector penalties) HWY_ATTR { first[b] = penalties; });
+    tables_.LookUp<kBlocks>(blocks, 2 * step + 1, [&](size_t b, Vector penalties) HWY_ATTR {
+      sums.Add(b, hn::SaturatedAdd(first[b], penalties));
+    });
+  }
+
+  HWY_INLINE bool AnyWithin(const Sums& sums) const { return sums.AnyWithin(limit_); }
+
+  HWY_INLINE void Report(const Sums& sums, size_t first) {
+    if (AnyWithin(sums)) sums.Report(request_.bound->limit(), first, request_);
+  }
+
+ private:
+  RealScanRequest& request_;
+  SevenBitTables tables_;
+  size_t steps_;
+  size_t early_;
+  const uint32_t* HWY_RESTRICT lines_;
+  hn::Vec<Words> limit_;
+};
+
+template <bool kFetch, template <size_t> class Scan>
+HWY_INLINE void ScanSevenBits(const uint8_t* blocks, size_t block_count, RealScanRequest& request) {
+  const size_t bytes = request.bound->bytes_per_code();
+  Scan<kRealBlocksAtOnce> scan(request);
+  Scan<1> one_by_one(request);
+  for (size_t b = ScanRuns<kFetch>(scan, blocks, block_count, bytes); b < block_count; ++b)
+    ScanCodes<false>(one_by_one, blocks + b * BlockBytes(bytes), b * kBlockCodes, 0);
+}
+
+void ScanWide(const uint8_t* blocks, size_t block_count, RealScanRequest& request, bool alone) {
+  if (alone) return ScanSevenBits<true, WideSevenBitScan>(blocks, block_count, request);
+  ScanSevenBits<false, WideSevenBitScan>(blocks, block_count, request);
+}
+
 void ScanNarrow(const uint8_t* blocks, size_t block_count, RealScanRequest** requests,
                 size_t request_count) {
-  if (request_count == 1) return SevenBitScan(*requests[0]).Run<true>(blocks, block_count);
+  if (request_count == 1)
+    return ScanSevenBits<true, NarrowSevenBitScan>(blocks, block_count, *requests[0]);
   for (size_t i = 0; i < request_count; ++i)
-    SevenBitScan(*requests[i]).Run<false>(blocks, block_count);
+    ScanSevenBits<false, NarrowSevenBitScan>(blocks, block_count, *requests[i]);
 }
 
 #else
 
-// Queries share the splitting of the codes into nibbles.
-constexpr size_t kTableVectors = std::min<size_t>(kBlockVectors, 2);
+// Entries of nibbles are at most 127: those of two are added before they are widened.
+class WideNibbleScan {
+ public:
+  static constexpr size_t kScanLanes = kLanes;
+  static constexpr size_t kLinesPerStep = 1;
+  using Sums = WideSums<1>;
 
-template <size_t kQueries>
-struct TableScan {
-  const uint8_t* HWY_RESTRICT tables[kQueries];
-  Vector sums[kQueries][kTableVectors];
+  HWY_INLINE explicit WideNibbleScan(RealScanRequest& request)
+      : request_(request),
+        bound_(*request.bound),
+        limit_(hn::Set(Words(), static_cast<uint16_t>(bound_.limit()))) {}
 
-  HWY_INLINE void AddPlane(const uint8_t* HWY_RESTRICT plane, size_t j) {
+  size_t steps() const { return bound_.bytes_per_code(); }
+  size_t early_steps() const { return bound_.early(); }
+  size_t EarlyLine(size_t i) const { return bound_.early_lines()[i]; }
+
+  HWY_INLINE void Add(const uint8_t* HWY_RESTRICT codes, size_t p, Sums& sums) const {
     const Bytes d;
-    const Vector nibble = hn::Set(d, uint8_t{15});
-    Vector low[kTableVectors], high[kTableVectors];
-    for (size_t v = 0; v < kTableVectors; ++v) {
-      const Vector x = hn::Load(d, plane + v * kLanes);
-      low[v] = hn::And(x, nibble);
-      high[v] = hn::ShiftRight<4>(x);
-    }
-    for (size_t q = 0; q < kQueries; ++q) {
-      const Vector low_table = hn::LoadDup128(d, tables[q] + j * 32);
-      const Vector high_table = hn::LoadDup128(d, tables[q] + j * 32 + 16);
-      for (size_t v = 0; v < kTableVectors; ++v) {
-        const Vector sum = hn::SaturatedAdd(hn::TableLookupBytes(low_table, low[v]),
-                                            hn::TableLookupBytes(high_table, high[v]));
-        sums[q][v] = hn::SaturatedAdd(sums[q][v], sum);
-      }
-    }
+    const size_t j = bound_.order()[p];
+    const uint8_t* tables = bound_.tables() + j * 32;
+    const Vector x = hn::Load(d, codes + j * kBlockCodes);
+    const Vector low =
+        hn::TableLookupBytes(hn::LoadDup128(d, tables), hn::And(x, hn::Set(d, uint8_t{15})));
+    const Vector high = hn::TableLookupBytes(hn::LoadDup128(d, tables + 16), hn::ShiftRight<4>(x));
+    sums.Add(0, hn::Add(low, high));
   }
+
+  HWY_INLINE bool AnyWithin(const Sums& sums) const { return sums.AnyWithin(limit_); }
+
+  HWY_INLINE void Report(const Sums& sums, size_t first) {
+    if (AnyWithin(sums)) sums.Report(bound_.limit(), first, request_);
+  }
+
+ private:
+  RealScanRequest& request_;
+  const PenaltyBound& bound_;
+  hn::Vec<Words> limit_;
 };
+
+void ScanWide(const uint8_t* blocks, size_t block_count, RealScanRequest& request, bool alone) {
+  WideNibbleScan scan(request);
+  const size_t bytes = request.bound->bytes_per_code();
+  if (alone) return ScanByLanes<true>(scan, blocks, block_count, bytes);
+  ScanByLanes<false>(scan, blocks, block_count, bytes);
+}
 
 template <size_t kQueries>
 void ScanTables(const uint8_t* HWY_RESTRICT blocks, size_t block_count,
                 RealScanRequest** requests) {
-  const Bytes d;
-  const size_t bytes = requests[0]->bound->bytes_per_code();
-  size_t early = 1;
-  TableScan<kQueries> scan;
-  Vector limit[kQueries];
+  const auto report = [requests](size_t q, uint64_t lanes, const Vector* /*sums*/, size_t first)
+                          HWY_ATTR { ReportLanes(lanes, first, *requests[q]); };
+  using Scan = TableScan<kQueries, decltype(report)>;
+  typename Scan::Query queries[kQueries];
   for (size_t q = 0; q < kQueries; ++q) {
     const PenaltyBound& bound = *requests[q]->bound;
-    scan.tables[q] = bound.tables();
-    early = std::max(early, bound.early_unordered());
-    limit[q] = hn::Set(d, static_cast<uint8_t>(bound.limit()));
+    queries[q] = {.tables = bound.tables(),
+                  .limit = static_cast<uint8_t>(bound.limit()),
+                  .early = bound.early_unordered()};
   }
-  for (size_t b = 0; b < block_count; ++b) {
-    for (size_t lane = 0; lane < kBlockCodes; lane += kTableVectors * kLanes) {
-      const uint8_t* HWY_RESTRICT start = blocks + b * BlockBytes(bytes) + lane;
-      for (size_t q = 0; q < kQueries; ++q) {
-        for (size_t v = 0; v < kTableVectors; ++v) scan.sums[q][v] = hn::Zero(d);
-      }
-      for (size_t j = 0; j < early; ++j) scan.AddPlane(start + j * kBlockCodes, j);
-      bool any = false;
-      for (size_t q = 0; q < kQueries; ++q) any |= AnyWithin<kTableVectors>(scan.sums[q], limit[q]);
-      if (HWY_LIKELY(!any)) continue;
-      for (size_t j = early; j < bytes; ++j) scan.AddPlane(start + j * kBlockCodes, j);
-      for (size_t q = 0; q < kQueries; ++q) {
-        ReportLanes(LanesWithin<kTableVectors>(scan.sums[q], limit[q]), b * kBlockCodes + lane,
-                    *requests[q]);
-      }
-    }
-  }
+  const size_t bytes = requests[0]->bound->bytes_per_code();
+  Scan scan(queries, bytes, report);
+  ScanByLanes<kQueries == 1>(scan, blocks, block_count, bytes);
 }
 
 void ScanNarrow(const uint8_t* blocks, size_t block_count, RealScanRequest** requests,
@@ -332,6 +340,8 @@ void ScanNarrow(const uint8_t* blocks, size_t block_count, RealScanRequest** req
 
 #endif
 #endif
+
+}  // namespace
 
 void ScanRealGroup(const uint8_t* blocks, size_t block_count, RealScanRequest* requests,
                    size_t request_count) {
@@ -367,236 +377,12 @@ namespace bitpool {
 HWY_EXPORT(ScanRealGroup);
 HWY_EXPORT(LooksUpSevenBits);
 
-namespace {
-
-// Codes of more bytes have sums of 16 bits.
-constexpr size_t kMaxNarrowBytes = 32;
-// The largest limits. Entries of codes of few bytes count up to 127 at least: with a limit below,
-// each can be out on its own. With more bytes twice the resolution is worth more.
-constexpr size_t kShortBytes = 4;
-constexpr double kShortLimit = 126;
-constexpr double kNarrowLimit = 254;
-constexpr double kWideLimit = 65534;
-constexpr double kWideEntry = 127;
-// Tables are made anew when D has fallen to this share of what they were made for.
-constexpr double kCoarse = 0.75;
-// A few ten thousand times what the roundings of scale and entries can add up to.
-constexpr double kMargin = 1e-11;
-// How many standard deviations beyond D the penalties of a block's codes must be, on average, for a
-// look at them to pay: one that fails costs a mispredicted branch.
-constexpr double kSureDeviations = 3.7;
-
-constexpr double kUnitRoundoff = std::numeric_limits<double>::epsilon() / 2;
-
-double LargestLimit(size_t bytes) {
-  if (bytes > kMaxNarrowBytes) return kWideLimit;
-  return bytes <= kShortBytes ? kShortLimit : kNarrowLimit;
-}
-
-bool Positive(double weight) { return weight >= 0; }
-
-double PlaneWeight(const double* weights, size_t j) {
-  double sum = 0;
-  for (size_t i = 0; i < 8; ++i) sum += std::abs(weights[j * 8 + i]);
-  return sum;
-}
-
-// The penalties of all values of `bits` bits, each the sum over the bits in order.
-void ListPenalties(const double* weights, int bits, double* penalties) {
-  penalties[0] = 0;
-  for (int i = 0; i < bits; ++i) {
-    const double one = Positive(weights[i]) ? 0 : -weights[i];
-    const double zero = Positive(weights[i]) ? weights[i] : 0;
-    const size_t half = size_t{1} << i;
-    for (size_t value = 0; value < half; ++value) {
-      penalties[half + value] = penalties[value] + one;
-      penalties[value] += zero;
-    }
-  }
-}
-
-void QuantisePenalties(const double* penalties, size_t count, double scale, double most,
-                       uint8_t* entries) {
-  for (size_t i = 0; i < count; ++i)
-    entries[i] = static_cast<uint8_t>(static_cast<int>(std::min(penalties[i] * scale, most)));
-}
-
-// The scale of sums of 16 bits at which the tables lose least, over all values of all nibbles:
-// small entries lose by rounding, large ones where they do not fit. It only depends on the weights.
-double ChooseWideScale(const double* weights, size_t bytes) {
-  std::vector<double> penalties(bytes * 32);
-  double largest = 0;
-  for (size_t nibble = 0; nibble < bytes * 2; ++nibble)
-    ListPenalties(weights + nibble * 4, 4, &penalties[nibble * 16]);
-  for (const double penalty : penalties) largest = std::max(largest, penalty);
-  if (largest == 0) return 0;
-  constexpr int kDoublings = 14;
-  double best_scale = 0;
-  double best_kept = -1;
-  for (int i = 0; i < kDoublings; ++i) {
-    const double scale = std::ldexp(kWideEntry / largest, i);
-    double kept = 0;
-    for (const double penalty : penalties)
-      kept += std::floor(std::min(penalty * scale, kWideEntry)) / scale;
-    if (kept <= best_kept) break;
-    best_kept = kept;
-    best_scale = scale;
-  }
-  return best_scale;
-}
-
-}  // namespace
-
-RealQueries::RealQueries(const MatrixFRef& weights)
-    : size_(static_cast<size_t>(weights.cols())),
-      bits_(static_cast<int>(weights.rows())),
-      bytes_(BytesPerCode(bits_)),
-      weights_(size_ * bytes_ * 8),
-      totals_(size_),
-      codes_(size_ * bytes_),
-      order_(size_ * bytes_) {
-  RequireBits(bits_);
-  if (bytes_ > kMaxNarrowBytes) wide_scales_.resize(size_);
-  for (size_t query = 0; query < size_; ++query) {
-    const auto column = weights.col(static_cast<Index>(query));
-    double* own = weights_.data() + query * bytes_ * 8;
-    for (Index i = 0; i < column.size(); ++i) {
-      if (!std::isfinite(column(i))) {
-        throw Error(ErrorCode::kInvalidArgument,
-                    fmt::format("query {}: weight {} is {}; expected a finite number", query, i,
-                                column(i)));
-      }
-      own[i] = column(i);
-      totals_[query] += std::abs(own[i]);
-      if (Positive(own[i])) {
-        uint8_t& byte = codes_[query * bytes_ + static_cast<size_t>(i) / 8];
-        byte = static_cast<uint8_t>(byte | 1U << (i % 8));
-      }
-    }
-    const auto order = std::span(order_).subspan(query * bytes_, bytes_);
-    std::iota(order.begin(), order.end(), 0U);
-    std::stable_sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) {
-      return PlaneWeight(own, a) > PlaneWeight(own, b);
-    });
-    if (!wide_scales_.empty()) wide_scales_[query] = ChooseWideScale(own, bytes_);
-  }
-}
-
-void RealQueries::Score(size_t query, std::span<const uint8_t> rows, double* scores) const {
-  constexpr size_t kTogether = 8;  // sums that do not wait for each other
-  const double* weights = this->weights(query);
-  const size_t count = rows.size() / bytes_;
-  for (size_t begin = 0; begin < count; begin += kTogether) {
-    const uint8_t* codes[kTogether];
-    for (size_t c = 0; c < kTogether; ++c)
-      codes[c] = rows.data() + std::min(begin + c, count - 1) * bytes_;
-    double sums[kTogether] = {};
-    for (size_t i = 0; i < static_cast<size_t>(bits_); ++i) {
-      const auto weight = std::bit_cast<uint64_t>(weights[i]);
-      for (size_t c = 0; c < kTogether; ++c) {
-        const uint64_t zero = ~(uint64_t{codes[c][i / 8]} >> (i % 8)) & 1;
-        sums[c] += std::bit_cast<double>(weight ^ zero << 63);
-      }
-    }
-    std::copy_n(sums, std::min(kTogether, count - begin), scores + begin);
-  }
-}
-
-void PenaltyBound::RuleOutBelow(double score, const RealQueries& queries, size_t query) {
-  if (state_ == State::kTables && score <= score_) return;
-  // Why nothing is missed. Let u = 2⁻⁵³, n the number of bits, A = Σ|hᵢ|, and Â and ŝ the computed
-  // total and score of a code. Sums of n numbers are off by at most about nu times the sum of
-  // their magnitudes: |Â − A| and |ŝ − s| are below 1.01 nuA. A code with ŝ >= score has
-  //   d = (A − s) / 2 <= (Â − score) / 2 + 1.01 nuA,
-  // and the two roundings of the right side add less than 2uA. Four times that is allowed for.
-  const double total = queries.best_score(query);
-  const double slack = 4 * (queries.bits() + 2) * kUnitRoundoff * total;
-  penalty_ = (total - score) / 2 + slack;
-  score_ = score;
-  if (state_ != State::kTables || Coarse(queries, query)) Quantise(queries, query);
-  // Every entry is at most its penalty times the scale times (1 + 8u), for the roundings of the at
-  // most seven additions and the product; the margin is far larger than that.
-  limit_ = static_cast<uint32_t>(penalty_ * scale_ * (1 + kMargin));
-}
-
-bool PenaltyBound::Coarse(const RealQueries& queries, size_t query) const {
-  return penalty_ * scale_ < kCoarse * LargestLimit(bytes_) &&
-         (!wide_ || scale_ < queries.wide_scales_[query]);
-}
-
-void PenaltyBound::Quantise(const RealQueries& queries, size_t query) {
-  bytes_ = queries.bytes_per_code();
-  wide_ = bytes_ > kMaxNarrowBytes;
-  const double* weights = queries.weights(query);
-  // Weights that are all zero have no penalties: all codes are within any limit.
-  scale_ = penalty_ > 0 ? LargestLimit(bytes_) / penalty_ * (1 - 2 * kMargin) : 0;
-  if (wide_) scale_ = std::min(scale_, queries.wide_scales_[query]);
-  const auto order = std::span(queries.order_).subspan(query * bytes_, bytes_);
-  order_.assign(order.begin(), order.end());
-  ChooseEarly(weights);
-  if (!wide_ && HWY_DYNAMIC_DISPATCH(LooksUpSevenBits)()) {
-    FillSevenBits(weights);
-  } else {
-    FillNibbles(weights);
-  }
-  state_ = State::kTables;
-}
-
-// Bits of far codes differ from the signs with probability ½, so the penalty of some bytes has the
-// mean ½Σ|hᵢ| and the variance ¼Σhᵢ².
-void PenaltyBound::ChooseEarly(const double* weights) {
-  const auto bytes_until_out = [&](const auto& plane) {
-    double sum = 0, squares = 0;
-    size_t p = 0;
-    while (p < bytes_) {
-      const double* of_plane = weights + plane(p++) * 8;
-      for (size_t i = 0; i < 8; ++i) {
-        sum += std::abs(of_plane[i]);
-        squares += of_plane[i] * of_plane[i];
-      }
-      if (sum / 2 - penalty_ >= kSureDeviations * std::sqrt(squares) / 2) break;
-    }
-    return p;
-  };
-  early_ = bytes_until_out([this](size_t p) { return order_[p]; });
-  early_unordered_ = bytes_until_out([](size_t p) { return p; });
-}
-
-void PenaltyBound::FillNibbles(const double* weights) {
-  if (tables_.size() < bytes_ * 32) tables_ = AlignedBytes(bytes_ * 32);
-  const double most = wide_ ? kWideEntry : 255;
-  double penalties[16];
-  for (size_t nibble = 0; nibble < bytes_ * 2; ++nibble) {
-    ListPenalties(weights + nibble * 4, 4, penalties);
-    QuantisePenalties(penalties, 16, scale_, most, tables_.data() + nibble * 16);
-  }
-}
-
-// An entry of seven bits and that of the highest never add up to more than 255. A single bit is
-// counted with at most half of that: where its weight is so large, two penalties still are out.
-void PenaltyBound::FillSevenBits(const double* weights) {
-  if (tables_.size() < bytes_ * 192) tables_ = AlignedBytes(bytes_ * 192);
-  double penalties[128];
-  for (size_t p = 0; p < bytes_; ++p) {
-    const double* of_plane = weights + order_[p] * 8;
-    uint8_t* entries = tables_.data() + p * 192;
-    uint8_t highest = 0;
-    const double penalty = std::abs(of_plane[7]);
-    QuantisePenalties(&penalty, 1, scale_, 127, &highest);
-    ListPenalties(of_plane, 7, penalties);
-    QuantisePenalties(penalties, 128, scale_, 255 - highest, entries);
-    const bool zero_costs = Positive(of_plane[7]);
-    if (zero_costs) {
-      for (size_t i = 0; i < 128; ++i) entries[i] = static_cast<uint8_t>(entries[i] + highest);
-    }
-    std::memset(entries + 128, zero_costs ? -highest : highest, 64);
-  }
-}
-
 void ScanRealBlocks(const uint8_t* blocks, size_t block_count,
                     std::span<RealScanRequest> requests) {
   HWY_DYNAMIC_DISPATCH(ScanRealGroup)(blocks, block_count, requests.data(), requests.size());
 }
+
+bool ScansSevenBits() { return HWY_DYNAMIC_DISPATCH(LooksUpSevenBits)(); }
 
 }  // namespace bitpool
 #endif  // HWY_ONCE

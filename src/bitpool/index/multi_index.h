@@ -10,6 +10,7 @@
 #include "bitpool/base/run_context.h"
 #include "bitpool/codes/hamming_scan.h"
 #include "bitpool/codes/top_k.h"
+#include "bitpool/index/search_cost.h"
 
 namespace bitpool {
 
@@ -116,7 +117,6 @@ class MultiIndex {
     uint32_t shift;
   };
   struct Request;
-  struct Kernels;
   struct Storage;
 
   MultiIndex(int bits, std::span<const uint8_t> rows, int substrings, int key_bits);
@@ -132,14 +132,12 @@ class MultiIndex {
   void Run(const Request& request, Scratch& scratch) const;
   int StepsAtOnce(int step, int32_t threshold) const;
   bool Probe(const Request& request, int step, int end, Scratch& scratch) const;
-  double LocateBuckets(uint32_t first_position, Scratch& scratch) const;
+  SearchCost LocateBuckets(uint32_t first_position, Scratch& scratch) const;
   void VisitBuckets(const Request& request, Scratch& scratch) const;
   void Compare(const Request& request, size_t count, Scratch& scratch) const;
-  void ScanRows(const Request& request, int step, Scratch& scratch) const;
+  void ScanTheRest(const Request& request, int step, Scratch& scratch) const;
   bool SeenBefore(const uint8_t* code, int step, const Scratch& scratch) const;
-  bool ScanIsCheaper(const Request& request, int step, int end, double spent) const;
-  double CandidateCost() const;
-  double ScanCost() const;
+  bool ScanIsCheaper(const Request& request, int step, int end, SearchCost spent) const;
 
   int bits_;
   size_t bytes_;
@@ -149,14 +147,17 @@ class MultiIndex {
   int key_bits_;
   uint32_t key_mask_;
   std::vector<Field> fields_;
-  std::vector<double> probes_of_radius_;  // how many keys differ from one in exactly s bits
-  const Kernels* kernels_;
+  std::vector<int64_t> probes_of_radius_;  // how many keys differ from one in exactly s bits
   std::span<const uint32_t> offsets_;
   std::span<const uint32_t> positions_;
   std::shared_ptr<const Storage> storage_;  // null when the arrays are the caller's
 };
 
 class MultiIndex::Scratch {
+ public:
+  // Of the last search.
+  SearchCost cost() const { return spent_; }
+
  private:
   friend class MultiIndex;
 
@@ -179,7 +180,7 @@ class MultiIndex::Scratch {
   std::vector<uint32_t> candidates_;  // positions
   std::vector<StepRun> runs_;
   std::vector<ScanHit> hits_;
-  double spent_ = 0;  // nanoseconds, by the cost model
+  SearchCost spent_ = 0;
 };
 
 }  // namespace bitpool

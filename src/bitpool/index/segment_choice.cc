@@ -1,11 +1,9 @@
 #include "bitpool/index/segment_choice.h"
 
-#include <algorithm>
-#include <limits>
 #include <utility>
 
-#include "bitpool/base/stopwatch.h"
 #include "bitpool/codes/binary_codes.h"
+#include "bitpool/index/search_cost.h"
 #include "bitpool/index/segment_scan.h"
 
 namespace bitpool {
@@ -13,24 +11,26 @@ namespace {
 
 constexpr size_t kMinTableCodes = 4096;  // below, a scan takes a microsecond
 constexpr size_t kMinAutoCodes = 20000;  // below, the tables are not worth building
-constexpr size_t kSampleQueries = 32;    // a full task of a batch, the scan at its best
+constexpr size_t kSampleQueries = 32;
 constexpr int64_t kSampleNeighbours = 10;
-constexpr int kRounds = 3;
+// Tables must cost less than half: they take about three times the memory, and near the border the
+// clock says one thing on one machine and another on the next.
+constexpr SearchCost kTableAdvantage = 2;
 
-// The best time in which the segment answers the queries.
-double MeasureSeconds(const CodeSegment& segment, const ScanQueries& queries) {
+// What the tables cost, in all, to answer the queries.
+SearchCost CountTableCost(const CodeSegment& segment, const ScanQueries& queries) {
   const Tombstones none(segment.size());
+  const VisibleSegment visible = {
+      .segment = &segment, .tombstones = &none, .version = 0, .filter = nullptr};
   ScanScratch scratch;
-  scratch.tops.resize(queries.size());
-  double best = std::numeric_limits<double>::infinity();
-  for (int round = 0; round < kRounds; ++round) {
-    const Stopwatch watch;
-    for (TopK& top : scratch.tops) top.Reset(kSampleNeighbours, segment.bits(), true);
-    ScanForBest({.segment = &segment, .tombstones = &none, .version = 0, .filter = nullptr}, 0,
-                PieceCount(segment), queries, 0, scratch.tops, scratch);
-    best = std::min(best, watch.seconds());
+  TopK top;
+  SearchCost cost = 0;
+  for (size_t query = 0; query < queries.size(); ++query) {
+    top.Reset(kSampleNeighbours, segment.bits(), true);
+    ScanForBest(visible, 0, PieceCount(segment), queries, query, {&top, 1}, scratch);
+    cost += scratch.tables.cost();
   }
-  return best;
+  return cost;
 }
 
 // Codes of the segment itself, evenly taken: queries are like them.
@@ -56,9 +56,11 @@ std::shared_ptr<const CodeSegment> ChooseSegment(IndexKind kind, int bits,
   }
   auto tables = CodeSegment::Build(SegmentLayout::kTables, bits, rows, ids, context);
   if (kind == IndexKind::kMultiIndex) return tables;
-  auto blocks = CodeSegment::Build(SegmentLayout::kBlocks, bits, rows, std::move(ids), context);
-  const ScanQueries queries = SampleQueries(rows, BytesPerCode(bits));
-  return MeasureSeconds(*tables, queries) < MeasureSeconds(*blocks, queries) ? tables : blocks;
+  const size_t bytes = BytesPerCode(bits);
+  const ScanQueries queries = SampleQueries(rows, bytes);
+  const SearchCost scanning = BlockScanCost(ids.size(), bytes) * SearchCost{kSampleQueries};
+  if (kTableAdvantage * CountTableCost(*tables, queries) < scanning) return tables;
+  return CodeSegment::Build(SegmentLayout::kBlocks, bits, rows, std::move(ids), context);
 }
 
 }  // namespace bitpool

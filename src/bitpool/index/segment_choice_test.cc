@@ -29,5 +29,37 @@ TEST(SegmentChoice, KindsAreHonouredAndSmallSegmentsScanned) {
             nullptr);
 }
 
+// Codes around a few centres, or anywhere when there are none.
+std::vector<uint8_t> DrawRows(Random& random, size_t count, size_t bytes, size_t centres) {
+  std::vector<uint8_t> near(centres * bytes);
+  for (uint8_t& byte : near) byte = static_cast<uint8_t>(random.Next());
+  std::vector<uint8_t> rows(count * bytes);
+  for (size_t i = 0; i < count; ++i) {
+    const size_t centre = centres > 0 ? random.Below(centres) : 0;
+    for (size_t j = 0; j < bytes; ++j) {
+      const uint64_t few = random.Next() & random.Next() & random.Next() & random.Next();
+      rows[i * bytes + j] = static_cast<uint8_t>(
+          centres > 0 ? uint64_t{near[centre * bytes + j]} ^ few : random.Next());
+    }
+  }
+  return rows;
+}
+
+TEST(SegmentChoice, ClusteredCodesAreLookedUpAndUniformOnesScanned) {
+  Random random(2);
+  const RunContext context({.threads = 1});
+  constexpr size_t kCodes = 50000;
+  const auto in_tables = [&](size_t bytes, size_t centres) {
+    const std::vector<uint8_t> rows = DrawRows(random, kCodes, bytes, centres);
+    return ChooseSegment(IndexKind::kAuto, static_cast<int>(bytes * 8), rows, Count(kCodes),
+                         context)
+               ->tables() != nullptr;
+  };
+  EXPECT_TRUE(in_tables(16, 2000));
+  EXPECT_TRUE(in_tables(32, 2000));
+  EXPECT_FALSE(in_tables(16, 0));
+  EXPECT_FALSE(in_tables(32, 0));
+}
+
 }  // namespace
 }  // namespace bitpool

@@ -31,7 +31,7 @@ void RealSearchTask::Scan(const VisibleSegment& visible, size_t begin, size_t en
   // Slots that repeat the code of a row come later than the rows behind it.
   const bool in_order = ascending && (tables == nullptr || tables->parts().repeated.empty());
   // Until there are k results all codes are scored, so tiles are small at first.
-  const size_t largest = TileBlocks(queries_->bytes_per_code());
+  const size_t largest = TileBlocks(queries_->bytes_per_code(), count_);
   size_t tile = 1;
   for (size_t first = begin; first < end; first += tile, tile = std::min(largest, 2 * tile))
     ScanTile(visible, first, std::min(tile, end - first), in_order);
@@ -67,7 +67,7 @@ void RealSearchTask::ScanTile(const VisibleSegment& visible, size_t first, size_
                               bool ascending) {
   const uint8_t* blocks = Blocks(visible, first, count);
   const size_t room = count * kBlockCodes;
-  hits_.resize(std::max(hits_.size(), room * kRealScanGroup));
+  hits_.resize(std::max(hits_.size(), room * std::min(kRealScanGroup, count_)));
   std::array<RealScanRequest, kRealScanGroup> requests;
   for (size_t q = 0; q < count_; q += kRealScanGroup) {
     const size_t group = std::min(kRealScanGroup, count_ - q);

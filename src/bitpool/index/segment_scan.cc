@@ -7,6 +7,7 @@ namespace bitpool {
 namespace {
 
 constexpr size_t kTileBytes = size_t{1} << 14;
+constexpr size_t kLoneTileBytes = size_t{1} << 17;
 
 void LookUpBest(const VisibleSegment& visible, const ScanQueries& queries, size_t first_query,
                 std::span<TopK> tops, ScanScratch& scratch) {
@@ -32,8 +33,9 @@ void LookUpBest(const VisibleSegment& visible, const ScanQueries& queries, size_
 
 }  // namespace
 
-size_t TileBlocks(size_t bytes_per_code) {
-  return std::max<size_t>(1, kTileBytes / BlockBytes(bytes_per_code));
+size_t TileBlocks(size_t bytes_per_code, size_t queries) {
+  const size_t bytes = queries == 1 ? kLoneTileBytes : kTileBytes;
+  return std::max<size_t>(1, bytes / BlockBytes(bytes_per_code));
 }
 
 size_t PieceCount(const CodeSegment& segment) {
@@ -45,11 +47,13 @@ void ScanForBest(const VisibleSegment& visible, size_t begin, size_t end,
                  ScanScratch& scratch) {
   const CodeSegment& segment = *visible.segment;
   if (segment.tables() != nullptr) return LookUpBest(visible, queries, first_query, tops, scratch);
-  const size_t tile = TileBlocks(queries.bytes_per_code());
-  const size_t room = tile * kBlockCodes;
-  scratch.hits.resize(std::max(scratch.hits.size(), room * kScanGroup));
+  const size_t largest = TileBlocks(queries.bytes_per_code(), tops.size());
+  const size_t room = largest * kBlockCodes;
+  scratch.hits.resize(std::max(scratch.hits.size(), room * std::min(kScanGroup, tops.size())));
   std::array<ScanRequest, kScanGroup> requests;
-  for (size_t first = begin; first < end; first += tile) {
+  // Until there are k results all codes are hits, so tiles are small at first.
+  size_t tile = 1;
+  for (size_t first = begin; first < end; first += tile, tile = std::min(largest, 2 * tile)) {
     const size_t blocks = std::min(tile, end - first);
     for (size_t q = 0; q < tops.size(); q += kScanGroup) {
       const size_t group = std::min(kScanGroup, tops.size() - q);
@@ -90,7 +94,7 @@ void ScanWithinRadius(const VisibleSegment& visible, size_t begin, size_t end,
                                 });
     return;
   }
-  const size_t tile = TileBlocks(queries.bytes_per_code());
+  const size_t tile = TileBlocks(queries.bytes_per_code(), 1);
   scratch.hits.resize(std::max(scratch.hits.size(), tile * kBlockCodes));
   for (size_t first = begin; first < end; first += tile) {
     ScanRequest request = {

@@ -33,8 +33,9 @@ struct ScanScratch {
   MultiIndex::Scratch tables;
 };
 
-// Blocks scanned for all queries before the next: few enough to stay in the first-level cache.
-size_t TileBlocks(size_t bytes_per_code);
+// Blocks scanned for all queries before the next: few enough to stay in the first-level cache. One
+// query alone has no use for that, and larger tiles cost it fewer calls.
+size_t TileBlocks(size_t bytes_per_code, size_t queries);
 
 // How many pieces a search may cut the segment into: its blocks. Tables are one piece.
 size_t PieceCount(const CodeSegment& segment);
