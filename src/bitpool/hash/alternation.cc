@@ -8,6 +8,7 @@
 
 #include "bitpool/base/error.h"
 #include "bitpool/base/stopwatch.h"
+#include "bitpool/hash/alternation_passes.h"
 #include "bitpool/hash/itq.h"
 #include "bitpool/hash/relaxed_autoencoder.h"
 #include "bitpool/hash/shard_passes.h"
@@ -16,176 +17,8 @@
 namespace bitpool {
 namespace {
 
-constexpr size_t kColumnsPerTask = 1024;
-static_assert(kShardAlignment % kColumnsPerTask == 0);
-
 constexpr const char* kCodes = "codes";
 constexpr const char* kPredicted = "predicted";
-
-const RecordStore& RecordsOf(const Shard& shard) {
-  if (const auto* images = dynamic_cast<const ImageShard*>(&shard)) return images->records();
-  throw Error(ErrorCode::kInvalidArgument, "a shard without records of images");
-}
-
-PoolingSystem MaxPooling(const SahOptions& options, Index dimension) {
-  return {Coupling::None(dimension), {.mu = options.mu, .tolerance = options.tolerance}};
-}
-
-// Φ⁰.
-class InitialPoolPass : public SumPass<Sums> {
- public:
-  InitialPoolPass() = default;
-  InitialPoolPass(const SahOptions& options, std::string to) : to_(std::move(to)) {
-    options_.mu = options.mu;
-    options_.tolerance = options.tolerance;
-  }
-
-  std::string_view name() const override { return "pool-initially"; }
-  void Visit(FieldVisitor& fields) override {
-    fields.Visit("mu", options_.mu);
-    fields.Visit("tolerance", options_.tolerance);
-    fields.Visit("to", to_);
-  }
-
- private:
-  SumTerms<Sums> ComputeTerms(Shard& shard, const RunContext& context) const override {
-    shard.Matrix(to_) = InitialVectors(options_, RecordsOf(shard), context);
-    return {};
-  }
-
-  SahOptions options_;
-  std::string to_;
-};
-
-Sums BlankPooling() { return {{"aggregation"}, {"flipped"}}; }
-
-// Φ from the hash functions, beginning with the Φ before. Sums up ‖Vᵀφ − 1‖² + μ‖φ‖², and the bits
-// of the codes that differ between the vectors before and after.
-class PoolPass : public SumPass<Sums> {
- public:
-  PoolPass() = default;
-  PoolPass(const JointState& maps, const SahOptions& options, std::string labels, std::string from,
-           std::string to)
-      : encoder_(maps.encoder),
-        decoder_(maps.decoder),
-        system_{.mu = options.mu, .gamma = maps.gamma, .tolerance = options.tolerance},
-        labels_(std::move(labels)),
-        from_(std::move(from)),
-        to_(std::move(to)) {}
-
-  std::string_view name() const override { return "pool"; }
-  void Visit(FieldVisitor& fields) override {
-    VisitLinearMap(fields, "encoder", encoder_);
-    VisitLinearMap(fields, "decoder", decoder_);
-    fields.Visit("mu", system_.mu);
-    fields.Visit("gamma", system_.gamma);
-    fields.Visit("tolerance", system_.tolerance);
-    fields.Visit("labels", labels_);
-    fields.Visit("from", from_);
-    fields.Visit("to", to_);
-  }
-
- private:
-  SumTerms<Sums> ComputeTerms(Shard& shard, const RunContext& context) const override {
-    const PoolingSystem system(labels_.empty() ? Coupling::Autoencoder(encoder_, decoder_)
-                                               : Coupling::Labels(encoder_, decoder_),
-                               system_);
-    const RecordStore& records = RecordsOf(shard);
-    const MatrixF& before = shard.Matrix(from_);
-    if (before.cols() != records.size() || before.rows() != system.dimension()) {
-      throw Error(ErrorCode::kInvalidArgument,
-                  fmt::format("{} vectors of dimension {} for {} images and maps of dimension {}",
-                              before.cols(), before.rows(), records.size(), system.dimension()));
-    }
-    std::optional<ShardColumns> labels;
-    if (!labels_.empty()) labels.emplace(shard, labels_);
-    MatrixF after(before.rows(), before.cols());
-    VectorD aggregation(records.size());
-    ForEachRecord(records, context, [&](Index image, const ImageRecord& record) {
-      MatrixF label;
-      const auto start = before.col(image);
-      const VectorF vector =
-          record.Solve(system, {.label = LabelOf(labels, image, label),
-                                .start = {start.data(), static_cast<size_t>(start.size())}});
-      after.col(image) = vector;
-      aggregation[image] =
-          record.Inequality(vector) + system_.mu * vector.cast<double>().squaredNorm();
-    });
-    SumTerms<Sums> terms = SumUp(shard.place(), before, after, aggregation, context);
-    shard.Matrix(to_) = std::move(after);
-    return terms;
-  }
-
-  // y of an image, in the labels' memory or in `buffer`; empty without labels.
-  static std::span<const float> LabelOf(const std::optional<ShardColumns>& labels, Index image,
-                                        MatrixF& buffer) {
-    if (!labels) return {};
-    const ColumnsView column = labels->Read(image, 1, buffer);
-    return {column.data(), static_cast<size_t>(column.size())};
-  }
-
-  SumTerms<Sums> SumUp(const ShardPlace& place, const MatrixF& before, const MatrixF& after,
-                       const VectorD& aggregation, const RunContext& context) const {
-    const LinearEncoder encoder(encoder_);
-    const RunContext quiet = context.WithoutProgress();
-    const BinaryCodes old = EncodeAll(encoder, MatrixColumns(before), quiet);
-    const BinaryCodes now = EncodeAll(encoder, MatrixColumns(after), quiet);
-    const auto chunk = static_cast<Index>(kColumnsPerTask);
-    TermBuilder<Sums> builder(place, BlankPooling());
-    for (Index first = 0; first < place.count; first += chunk) {
-      const Index count = std::min(chunk, place.count - first);
-      const size_t begin = static_cast<size_t>(first) * old.bytes_per_code();
-      const size_t bytes = static_cast<size_t>(count) * old.bytes_per_code();
-      Sums& sums = builder.At(place.first + first);
-      sums.number("aggregation") += aggregation.segment(first, count).sum();
-      sums.number("flipped") +=
-          HammingDistance(old.rows().subspan(begin, bytes), now.rows().subspan(begin, bytes));
-    }
-    return builder.Take();
-  }
-
-  LinearMap encoder_, decoder_;
-  PoolingOptions system_;
-  std::string labels_, from_, to_;
-};
-
-// Notes what a linear map makes of columns.
-class MapPass : public SumPass<Sums> {
- public:
-  MapPass() = default;
-  MapPass(LinearMap map, std::string from, std::string to)
-      : map_(std::move(map)), from_(std::move(from)), to_(std::move(to)) {}
-
-  std::string_view name() const override { return "map"; }
-  void Visit(FieldVisitor& fields) override {
-    VisitLinearMap(fields, "map", map_);
-    fields.Visit("from", from_);
-    fields.Visit("to", to_);
-  }
-
- private:
-  SumTerms<Sums> ComputeTerms(Shard& shard, const RunContext& context) const override {
-    const ShardColumns source(shard, from_);
-    if (source.dimension() != map_.weights.cols() && source.size() > 0) {
-      throw Error(ErrorCode::kInvalidArgument,
-                  fmt::format("columns \"{}\" of dimension {}; expected {}", from_,
-                              source.dimension(), map_.weights.cols()));
-    }
-    MatrixF mapped(map_.weights.rows(), source.size());
-    context.ParallelFor(
-        static_cast<size_t>(source.size()), kColumnsPerTask, [&](size_t begin, size_t end) {
-          const auto first = static_cast<Index>(begin), count = static_cast<Index>(end - begin);
-          MatrixF buffer;
-          mapped.middleCols(first, count) =
-              (map_.weights * source.Read(first, count, buffer)).colwise() + map_.bias;
-        });
-    shard.Matrix(to_) = std::move(mapped);
-    return {};
-  }
-
-  LinearMap map_;
-  std::string from_, to_;
-};
 
 // One turn after the other; knows the shards and the constants.
 class Alternation {
@@ -207,7 +40,7 @@ class Alternation {
     next.iterations = state.iterations;
     TrainingIteration record = LearnHash(weights, moments, vectors, state.iterations.empty(), next);
     PoolPass pass(next, options_, labels_, vectors, VectorsAfter(state.iterations.size() + 1));
-    const Sums pooled = RunSums<Sums>(shards_, pass, BlankPooling(), context_);
+    const Sums pooled = RunSums<Sums>(shards_, pass, PoolPass::Blank(), context_);
     const auto images = static_cast<double>(shards_.size());
     record.aggregation = pooled.number("aggregation") / images;
     record.objective = weights.unit * record.objective + options_.gamma * record.aggregation;
@@ -381,7 +214,9 @@ void PoolInitialVectors(const SahOptions& options, Shards& shards, const std::st
 
 MatrixF InitialVectors(const SahOptions& options, const RecordStore& records,
                        const RunContext& context) {
-  return PoolRecords(records, MaxPooling(options, records.dimension()), context);
+  const PoolingSystem gmp(Coupling::None(records.dimension()),
+                          {.mu = options.mu, .tolerance = options.tolerance});
+  return PoolRecords(records, gmp, context);
 }
 
 JointState Alternate(const SahOptions& options, Shards& shards, const std::string& labels,
@@ -447,13 +282,6 @@ JointState Alternate(const SahOptions& options, const RecordStore& records,
   state.vectors = std::move(shard.Matrix(VectorsAfter(state.iterations.size())));
   state.codes = std::move(codes);
   return state;
-}
-
-std::unique_ptr<Pass> MakeAlternationPass(std::string_view name) {
-  if (name == InitialPoolPass().name()) return std::make_unique<InitialPoolPass>();
-  if (name == PoolPass().name()) return std::make_unique<PoolPass>();
-  if (name == MapPass().name()) return std::make_unique<MapPass>();
-  return nullptr;
 }
 
 }  // namespace bitpool

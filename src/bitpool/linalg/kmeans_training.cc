@@ -7,15 +7,14 @@
 #include "bitpool/base/error.h"
 #include "bitpool/base/stopwatch.h"
 #include "bitpool/linalg/kmeans.h"
-#include "bitpool/linalg/reductions.h"
+#include "bitpool/linalg/kmeans_seeding.h"
 
 namespace bitpool {
 namespace {
 
 constexpr size_t kChunkColumns = 2048;           // read and summed at once
 constexpr Index kSeedingSamplesPerCluster = 32;  // k-means++ costs this × clusters² distances
-constexpr size_t kSeedingGrain = 4096;           // columns
-constexpr uint64_t kSampleStream = 1, kSeedingStream = 2;
+constexpr uint64_t kSampleStream = 1;
 static_assert(kShardAlignment % kChunkColumns == 0);
 
 // What a shard notes of each of its samples.
@@ -26,60 +25,6 @@ const ColumnSource& InputsOf(const Shard& shard) {
   if (const ColumnSource* inputs = shard.given(kInputs)) return *inputs;
   throw Error(ErrorCode::kInvalidArgument, "a shard without vectors");
 }
-
-// k-means++: each next centroid is a sample drawn with a probability proportional to its squared
-// distance to the centroids so far. Samples that are there already have none, so a sample is drawn
-// twice only when no different one is left.
-class Seeding {
- public:
-  Seeding(MatrixF samples, const RunContext& context)
-      : samples_(std::move(samples)),
-        context_(context),
-        random_(context.MakeRandom(kSeedingStream)),
-        nearest_(static_cast<size_t>(samples_.cols()), std::numeric_limits<double>::max()) {}
-
-  MatrixF Choose(Index clusters) {
-    MatrixF centroids(samples_.rows(), clusters);
-    auto chosen = static_cast<Index>(random_.Below(static_cast<uint64_t>(samples_.cols())));
-    for (Index cluster = 0; cluster < clusters; ++cluster) {
-      centroids.col(cluster) = samples_.col(chosen);
-      if (cluster + 1 == clusters) break;
-      UpdateNearest(chosen);
-      chosen = Draw(chosen);
-    }
-    return centroids;
-  }
-
- private:
-  void UpdateNearest(Index chosen) {
-    const float* centroid = samples_.col(chosen).data();
-    context_.ParallelFor(nearest_.size(), kSeedingGrain, [&](size_t begin, size_t end) {
-      for (size_t i = begin; i < end; ++i) {
-        const float* sample = samples_.col(static_cast<Index>(i)).data();
-        nearest_[i] = std::min(nearest_[i], SquaredDistance(sample, centroid, samples_.rows()));
-      }
-    });
-  }
-
-  Index Draw(Index previous) {
-    double total = 0;
-    for (const double distance : nearest_) total += distance;
-    double left = random_.Uniform() * total;
-    Index last = previous;
-    for (size_t i = 0; i < nearest_.size(); ++i) {
-      if (nearest_[i] <= 0) continue;
-      last = static_cast<Index>(i);
-      left -= nearest_[i];
-      if (left < 0) break;
-    }
-    return last;
-  }
-
-  MatrixF samples_;
-  const RunContext& context_;
-  Random random_;
-  std::vector<double> nearest_;  // squared distance of each sample to the nearest centroid so far
-};
 
 // Samples by their numbers in the whole, which ascend.
 struct SampleColumns : Part {
@@ -278,7 +223,7 @@ class Lloyd {
   Lloyd(const KMeansOptions& options, Shards& shards, const RunContext& context)
       : options_(options), shards_(shards), context_(context) {}
 
-  MatrixF ChooseSeeds() const {
+  MatrixF MakeSeeds() const {
     const Index wanted = options_.seeding_samples > 0
                              ? options_.seeding_samples
                              : kSeedingSamplesPerCluster * options_.clusters;
@@ -303,7 +248,7 @@ class Lloyd {
       throw Error(ErrorCode::kInvalidArgument,
                   fmt::format("samples to begin k-means with: expected {}, got {}", count, filled));
     }
-    return Seeding(std::move(gathered), context_).Choose(options_.clusters);
+    return ChooseSeeds(std::move(gathered), options_.clusters, context_);
   }
 
   KMeans Run(MatrixF centroids, KMeansSummary& summary) {
@@ -426,7 +371,7 @@ Trained<KMeans> TrainKMeans(const KMeansOptions& options, Shards& shards,
   trained.summary.samples = shards.size();
   trained.summary.clusters = options.clusters;
   Lloyd lloyd(options, shards, context);
-  trained.model = lloyd.Run(lloyd.ChooseSeeds(), trained.summary);
+  trained.model = lloyd.Run(lloyd.MakeSeeds(), trained.summary);
   trained.summary.seconds = watch.seconds();
   return trained;
 }

@@ -24,7 +24,9 @@
 
 namespace bitpool {
 
+namespace moments_internal {
 class MomentsEngine;
+}  // namespace moments_internal
 
 class Moments {
  public:
@@ -48,7 +50,7 @@ class Moments {
   MatrixD Covariance() const;
 
  private:
-  friend class MomentsEngine;
+  friend class moments_internal::MomentsEngine;
   Index count_ = 0;
   VectorD mean_;
   MatrixD scatter_;
@@ -74,7 +76,7 @@ class CrossScatter {
   const MatrixD& scatter() const { return scatter_; }  // Σ (t − mean)(x − mean)ᵀ, targets × inputs
 
  private:
-  friend class MomentsEngine;
+  friend class moments_internal::MomentsEngine;
   Index count_ = 0;
   VectorD input_mean_;
   VectorD target_mean_;
@@ -95,7 +97,7 @@ class CrossMoments {
   const CrossScatter& cross() const { return cross_; }
 
  private:
-  friend class MomentsEngine;
+  friend class moments_internal::MomentsEngine;
   Moments inputs_;
   CrossScatter cross_;
 };

@@ -25,8 +25,6 @@ constexpr int kMaxExactResiduals = 4;
 // Residuals that later ones are kept orthogonal to. A solve at the usual μ takes fewer.
 constexpr Index kRememberedResiduals = 32;
 
-// Few enough to keep all threads busy, enough to use the memory of a buffer again.
-
 double Inner(const VectorF& a, const VectorF& b) { return Dot(a.data(), b.data(), a.size()); }
 
 double Norm(const VectorF& v) { return std::sqrt(Inner(v, v)); }

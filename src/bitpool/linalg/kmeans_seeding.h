@@ -1,0 +1,13 @@
+#pragma once
+
+#include "bitpool/base/matrix.h"
+#include "bitpool/base/run_context.h"
+
+namespace bitpool {
+
+// k-means++: so many of the samples, each next one drawn with a probability proportional to its
+// squared distance to those before. Samples that are there already have none, so a sample is drawn
+// twice only when no different one is left. REQUIRES: there are samples.
+MatrixF ChooseSeeds(MatrixF samples, Index clusters, const RunContext& context);
+
+}  // namespace bitpool
