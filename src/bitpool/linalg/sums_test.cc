@@ -139,14 +139,14 @@ TEST(Moments, AnyCutHasTheBitsOfTheWhole) {
       cross.Add(of_cross);
       first = end;
     }
-    const CrossMoments merged = both.Take({});
+    const CrossMoments merged = both.Take(CrossMoments());
     EXPECT_EQ(merged.count(), kTotal);
     EXPECT_TRUE(SameBits(merged.inputs().scatter(), whole.inputs().scatter()));
     EXPECT_TRUE(SameBits(merged.inputs().mean(), whole.inputs().mean()));
     EXPECT_TRUE(SameBits(merged.cross().scatter(), whole.cross().scatter()));
     EXPECT_TRUE(SameBits(merged.cross().target_mean(), whole.cross().target_mean()));
-    EXPECT_TRUE(SameBits(alone.Take({}).scatter(), whole.inputs().scatter()));
-    EXPECT_TRUE(SameBits(cross.Take({}).scatter(), whole.cross().scatter()));
+    EXPECT_TRUE(SameBits(alone.Take(Moments()).scatter(), whole.inputs().scatter()));
+    EXPECT_TRUE(SameBits(cross.Take(CrossScatter()).scatter(), whole.cross().scatter()));
   }
 }
 

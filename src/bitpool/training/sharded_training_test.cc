@@ -148,17 +148,17 @@ void ExpectItqTheSame(const ItqOptions& options, const MatrixF& x,
 TEST(ShardedTraining, ItqHasTheBytesOfOneProcess) {
   ItqOptions options;
   options.bits = 6;
-  options.iterations = 8;
+  options.iterations = 3;
   ExpectItqTheSame(options, ClusteredSamples(9, kSamples, 1), Cuts(kSamples));
   options.bits = 11;  // more than dimensions
-  options.iterations = 4;
+  options.iterations = 2;
   ExpectItqTheSame(options, ClusteredSamples(5, kManySamples, 2), kCutsOfBlocks);
 }
 
 TEST(ShardedTraining, ItqOfASampleHasTheBytesOfOneProcess) {
   ItqOptions options;
   options.bits = 6;
-  options.iterations = 5;
+  options.iterations = 3;
   for (const double share : {0.7, 0.0009}) {
     options.memory = static_cast<size_t>(share * 4 * 6 * kSamples);
     ExpectItqTheSame(options, ClusteredSamples(9, kSamples, 3), Cuts(kSamples));
@@ -168,8 +168,8 @@ TEST(ShardedTraining, ItqOfASampleHasTheBytesOfOneProcess) {
 TEST(ShardedTraining, RbaHasTheBytesOfOneProcess) {
   RbaOptions options;
   options.bits = 6;
-  options.iterations = 4;
-  options.itq.iterations = 4;
+  options.iterations = 3;
+  options.itq.iterations = 2;
   const auto expect = [&](const MatrixF& x, const std::vector<std::vector<Index>>& cuts) {
     ExpectTheSameFromVectorShards(
         x, [&](const RunContext& context) { return TrainRba(options, MatrixColumns(x), context); },
@@ -183,7 +183,7 @@ TEST(ShardedTraining, RbaHasTheBytesOfOneProcess) {
 }
 
 TEST(ShardedTraining, KMeansHasTheBytesOfOneProcess) {
-  KMeansOptions options{.clusters = 12, .iterations = 6};
+  KMeansOptions options{.clusters = 12, .iterations = 4};
   const auto expect = [&](const MatrixF& x, const std::vector<std::vector<Index>>& cuts) {
     ExpectTheSameFromVectorShards(
         x,
@@ -286,8 +286,8 @@ TEST(ShardedTraining, SahHasTheBytesOfOneProcess) {
   SahOptions options;
   options.bits = 5;
   options.iterations = 2;
-  options.rba.iterations = 3;
-  options.rba.itq.iterations = 3;
+  options.rba.iterations = 2;
+  options.rba.itq.iterations = 2;
   ExpectTheSameFromShards(
       kSamples,
       [&](const RunContext& context) { return TrainSah(options, images.images(), context); },
@@ -300,8 +300,8 @@ TEST(ShardedTraining, SashHasTheBytesOfOneProcess) {
   const SmallImages images;
   for (SashOptions options : {SashOptions::Default(5), SashOptions::Paper(5)}) {
     options.joint.iterations = 2;
-    options.joint.rba.iterations = 3;
-    options.joint.rba.itq.iterations = 3;
+    options.joint.rba.iterations = 2;
+    options.joint.rba.itq.iterations = 2;
     ExpectTheSameFromShards(
         kSamples,
         [&](const RunContext& context) {
