@@ -99,11 +99,28 @@ TEST_F(GoldenTest, ImagesWithLabels) {
   Expect(
       [](const RunSite& site) {
         SupervisedOptions options = SmallSupervisedOptions();
-        options.methods = {"sash", "sdh", "ksh", "bre", "cca-itq"};
+        options.methods = {"sash", "sdh", "bre", "cca-itq"};
         options.figures = &site.figures;
         return RunSupervisedExperiment(site.env, options, SmallLabelledImages(), site.context);
       },
-      {{"sash", 87.70}, {"sdh", 89.87}, {"ksh", 76.28}, {"bre", 87.82}, {"cca-itq", 86.33}});
+      {{"sash", 87.70}, {"sdh", 89.87}, {"bre", 87.82}, {"cca-itq", 86.33}});
+}
+
+// KSH has a slice of its own. With as few samples as above its kernel features can say anything
+// about them, its spectral solution then is an eigenvector of the labels themselves, whose largest
+// eigenvalue every class but one repeats, and the greedy search over bits begins at any vector of
+// that plane: changing the data by 1e-7 moved the figure from 77 to 85. Here, where samples are
+// more than what their features can say, changes by 1e-6 left every bit as it was.
+TEST_F(GoldenTest, MoreImagesWithLabels) {
+  Expect(
+      [](const RunSite& site) {
+        SupervisedOptions options = SmallSupervisedOptions();
+        options.methods = {"ksh"};
+        options.split.training_per_class = 60;
+        options.figures = &site.figures;
+        return RunSupervisedExperiment(site.env, options, SmallLabelledImages(240), site.context);
+      },
+      {{"ksh", 76.28}});
 }
 
 }  // namespace
