@@ -108,9 +108,10 @@ TEST_F(GoldenTest, ImagesWithLabels) {
 
 // KSH has a slice of its own. With as few samples as above its kernel features can say anything
 // about them, its spectral solution then is an eigenvector of the labels themselves, whose largest
-// eigenvalue every class but one repeats, and the greedy search over bits begins at any vector of
-// that plane: changing the data by 1e-7 moved the figure from 77 to 85. Here, where samples are
-// more than what their features can say, changes by 1e-6 left every bit as it was.
+// eigenvalue every class but one repeats, and the greedy search over bits begins anywhere in that
+// plane: the last bit of a product, which differs between processors, moved a run from 78 to 86.
+// Here, where the samples are more than their features can say, changing them by 1e-5 and OpenBLAS
+// for any of five processors left every run as it was.
 TEST_F(GoldenTest, MoreImagesWithLabels) {
   Expect(
       [](const RunSite& site) {
@@ -120,7 +121,7 @@ TEST_F(GoldenTest, MoreImagesWithLabels) {
         options.figures = &site.figures;
         return RunSupervisedExperiment(site.env, options, SmallLabelledImages(240), site.context);
       },
-      {{"ksh", 76.28}});
+      {{"ksh", 97.14}});
 }
 
 }  // namespace
