@@ -6,6 +6,11 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   list(APPEND BITPOOL_WARNINGS -Wno-restrict -Wno-stringop-overflow) # GCC 12 reports "text" + string, wrongly
 endif()
 
+if(BITPOOL_SANITIZED)
+  # What is added to the code to check it makes GCC lose sight of what is initialised, also in the standard library.
+  list(APPEND BITPOOL_WARNINGS -Wno-maybe-uninitialized)
+endif()
+
 # One meaning of Eigen's types in every translation unit, ours and the user's: large products go to OpenBLAS, and the
 # alignment does not depend on the instruction set a file happens to be compiled for.
 set(BITPOOL_EIGEN_DEFINITIONS EIGEN_USE_BLAS EIGEN_MAX_ALIGN_BYTES=64 EIGEN_MAX_STATIC_ALIGN_BYTES=16)
@@ -23,6 +28,7 @@ function(bitpool_precompiled target header flags)
   target_precompile_headers(${target} PRIVATE ${header})
 endfunction()
 set(BITPOOL_TEST_FLAGS ${BITPOOL_WARNINGS} $<$<CONFIG:Release>:-O1>)
+add_custom_target(unit_tests COMMENT "The test programs of all rooms")
 bitpool_precompiled(bitpool_precompiled cmake/precompiled.h "${BITPOOL_ROOM_FLAGS}")
 if(BITPOOL_TESTS)
   bitpool_precompiled(bitpool_precompiled_tests cmake/precompiled_tests.h "${BITPOOL_TEST_FLAGS}" GTest::gmock)
@@ -55,6 +61,7 @@ function(bitpool_room folder)
     target_precompile_headers(${name}_test REUSE_FROM bitpool_precompiled_tests)
     target_link_libraries(${name}_test PRIVATE ${target} ${ARG_PRIVATE} ${ARG_TEST_ROOMS} ${ARG_TEST_LIBRARIES}
                           GTest::gmock GTest::gtest_main)
+    add_dependencies(unit_tests ${name}_test)
     gtest_discover_tests(${name}_test TEST_PREFIX ${name}. DISCOVERY_TIMEOUT 60)
   endif()
 endfunction()

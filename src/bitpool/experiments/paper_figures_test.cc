@@ -10,7 +10,6 @@
 #include <fstream>
 #include <map>
 #include <optional>
-#include <regex>
 #include <string>
 
 namespace bitpool {
@@ -73,22 +72,41 @@ struct PrintedRow {
   std::vector<double> figures;
 };
 
+std::string WithoutCitations(std::string text) {
+  for (size_t at = text.find("\\cite{"); at != std::string::npos; at = text.find("\\cite{", at)) {
+    text.erase(at, std::min(text.find('}', at), text.size() - 1) + 1 - at);
+  }
+  return text;
+}
+
+bool IsDigit(char c) { return c >= '0' && c <= '9'; }
+
+// Of "10\textbf{20.5} 3.25", 20.5 and 3.25: what has digits on both sides of a point.
+std::vector<double> NumbersWithDecimals(const std::string& text) {
+  std::vector<double> numbers;
+  for (size_t point = text.find('.'); point != std::string::npos; point = text.find('.', point)) {
+    size_t begin = point, end = point + 1;
+    while (begin > 0 && IsDigit(text[begin - 1])) --begin;
+    while (end < text.size() && IsDigit(text[end])) ++end;
+    if (begin < point && end > point + 1) {
+      numbers.push_back(std::stod(text.substr(begin, end - begin)));
+    }
+    point = end;
+  }
+  return numbers;
+}
+
 std::vector<PrintedRow> PrintedRows(const std::string& paper, std::string_view label) {
   const size_t end = paper.find("\\label{" + std::string(label) + "}");
   if (end == std::string::npos) return {};
   const size_t begin = paper.rfind("\\begin{tabular}", end);
   std::vector<PrintedRow> rows;
-  const std::regex citation(R"(\\cite\{[^}]*\})"), number(R"([0-9]+\.[0-9]+)");
-  std::string text = std::regex_replace(paper.substr(begin, end - begin), citation, "");
+  const std::string text = WithoutCitations(paper.substr(begin, end - begin));
   for (size_t at = 0; at < text.size();) {
     const size_t stop = std::min(text.find("\\\\", at), text.size());
     const std::string row = text.substr(at, stop - at);
     at = stop + 2;
-    PrintedRow found{.name = row.substr(0, row.find('&')), .figures = {}};
-    for (auto match = std::sregex_iterator(row.begin(), row.end(), number);
-         match != std::sregex_iterator(); ++match) {
-      found.figures.push_back(std::stod(match->str()));
-    }
+    PrintedRow found{.name = row.substr(0, row.find('&')), .figures = NumbersWithDecimals(row)};
     if (!found.figures.empty()) rows.push_back(found);
   }
   return rows;

@@ -37,6 +37,21 @@ TEST(ColumnProducts, AgreeWithPlainSums) {
   }
 }
 
+// Whether a compiler fuses a product with a sum depends on its flags, and results must not. The
+// products are −(1 + 2e) and (1 + e)², which rounds to 1 + 2e: their sum is zero, and e² if fused.
+TEST(ColumnProducts, RoundProductsBeforeTheyAreSummed) {
+  constexpr float kE = 1.0F / 4096;
+  for (const Index distance : {1, 16}) {  // of the two rows: in the rest, and in one lane
+    MatrixF column = MatrixF::Zero(2 * distance, 1);
+    VectorF in = VectorF::Zero(2 * distance), out(2 * distance);
+    column(0, 0) = -1;
+    in[0] = 1 + 2 * kE;
+    column(distance, 0) = in[distance] = 1 + kE;
+    MultiplyByGram(column, in, out);
+    EXPECT_EQ(out.cwiseAbs().maxCoeff(), 0) << distance;
+  }
+}
+
 TEST(ColumnProducts, ReadBlocksOfLargerMatricesAtAnyAddress) {
   const MatrixF large = RectifiedFeatures(70, 400, 1);
   const VectorF in = VectorF::LinSpaced(50, -1, 2);

@@ -62,9 +62,11 @@ footer { margin-top: 4rem; padding-top: 1rem; border-top: 1px solid var(--rule);
 .scroll:focus-visible { outline: 2px solid var(--accent); outline-offset: 2px; }
 table { border-collapse: collapse; font-size: 0.95rem; font-variant-numeric: tabular-nums; }
 .caption { margin: 1.5rem 0 0.5rem; color: var(--muted); font-size: 0.92rem; line-height: 1.5; }
-th, td { padding: 0.45rem 1.4rem; text-align: left; font-weight: 400; white-space: nowrap;
+th, td { padding: 0.45rem 1.1rem; text-align: left; font-weight: 400; white-space: nowrap;
          border-bottom: 1px solid var(--rule); }
-thead th { font-weight: 600; border-bottom: 1.5px solid var(--ink); }
+/* Headings are the longest words of most tables and may be broken where the page is too narrow for them. */
+thead th { font-weight: 600; border-bottom: 1.5px solid var(--ink); white-space: normal; vertical-align: bottom;
+           text-wrap: balance; }
 th:first-child { position: sticky; left: 0; padding-left: 0; background: var(--paper); }
 @media (max-width: 40rem) { th, td { padding: 0.45rem 0.8rem; } }
 th.right, td.right { text-align: right; }

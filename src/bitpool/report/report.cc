@@ -31,11 +31,22 @@ std::string_view ClassOf(Align align) {
   return align == Align::kRight ? " class=\"right\"" : "";
 }
 
+// A heading may be broken, but not before its unit: a last word of one or two characters stays with
+// the word before.
+std::string WithUnitKept(std::string heading) {
+  constexpr std::string_view kNoBreak = "\u00a0";
+  const size_t space = heading.rfind(' ');
+  if (space != std::string::npos && CharacterCount(heading.substr(space + 1)) <= 2) {
+    heading.replace(space, 1, kNoBreak);
+  }
+  return heading;
+}
+
 std::string HeaderHtml(const ReportTable& table) {
   std::string html = "<thead><tr>";
   for (size_t i = 0; i < table.header.size(); ++i) {
     fmt::format_to(std::back_inserter(html), "<th scope=\"col\"{}>{}</th>",
-                   ClassOf(AlignOf(table, i)), EscapeMarkup(table.header[i]));
+                   ClassOf(AlignOf(table, i)), EscapeMarkup(WithUnitKept(table.header[i])));
   }
   return html + "</tr></thead>\n";
 }

@@ -104,6 +104,14 @@ TEST(Report, StyleHasBothThemesAndPaper) {
   }
 }
 
+TEST(Report, HeadingsOfTablesAreNotBrokenBeforeTheirUnit) {
+  ReportTable table = SmallTable();
+  table.header.back() = "precision at 100, %";
+  Report report("t");
+  report.AddTable(table);
+  EXPECT_THAT(report.Html(), HasSubstr(">precision at 100,\u00a0%</th>"));
+}
+
 TEST(Report, Tables) {
   Report report("t");
   report.AddTable(SmallTable());

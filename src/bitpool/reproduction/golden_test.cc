@@ -99,11 +99,29 @@ TEST_F(GoldenTest, ImagesWithLabels) {
   Expect(
       [](const RunSite& site) {
         SupervisedOptions options = SmallSupervisedOptions();
-        options.methods = {"sash", "sdh", "ksh", "bre", "cca-itq"};
+        options.methods = {"sash", "sdh", "bre", "cca-itq"};
         options.figures = &site.figures;
         return RunSupervisedExperiment(site.env, options, SmallLabelledImages(), site.context);
       },
-      {{"sash", 87.70}, {"sdh", 89.87}, {"ksh", 76.28}, {"bre", 87.82}, {"cca-itq", 86.33}});
+      {{"sash", 87.70}, {"sdh", 89.87}, {"bre", 87.82}, {"cca-itq", 86.33}});
+}
+
+// KSH has a slice of its own. With as few samples as above its kernel features can say anything
+// about them, its spectral solution then is an eigenvector of the labels themselves, whose largest
+// eigenvalue every class but one repeats, and the greedy search over bits begins anywhere in that
+// plane: the last bit of a product, which differs between processors, moved a run from 78 to 86.
+// Here, where the samples are more than their features can say, changing them by 1e-5 and OpenBLAS
+// for any of five processors left every run as it was.
+TEST_F(GoldenTest, MoreImagesWithLabels) {
+  Expect(
+      [](const RunSite& site) {
+        SupervisedOptions options = SmallSupervisedOptions();
+        options.methods = {"ksh"};
+        options.split.training_per_class = 60;
+        options.figures = &site.figures;
+        return RunSupervisedExperiment(site.env, options, SmallLabelledImages(240), site.context);
+      },
+      {{"ksh", 97.14}});
 }
 
 }  // namespace

@@ -37,11 +37,11 @@ inline UnsupervisedOptions SmallVectorOptions() {
 }
 
 // Classes of two scenes each, which look no more alike than any two scenes: only labels tell.
-inline LabelledImages SmallLabelledImages() {
+inline LabelledImages SmallLabelledImages(Index images = 120) {
   return {.name = "small",
           .features = "numbers",
-          .images = std::make_shared<MemoryFeatureSet>(SmallScenes(120, 8, 6, 1)),
-          .labels = SceneClasses(120, 6, 3)};
+          .images = std::make_shared<MemoryFeatureSet>(SmallScenes(images, 8, 6, 1)),
+          .labels = SceneClasses(images, 6, 3)};
 }
 
 inline SupervisedOptions SmallSupervisedOptions() {
