@@ -4,6 +4,7 @@
 
 #include "bitpool/base/run_context.h"
 #include "bitpool/hash/hash_model.h"
+#include "bitpool/hash/itq.h"
 #include "bitpool/linalg/column_source.h"
 #include "bitpool/linalg/trained.h"
 #include "bitpool/samples/labels.h"
@@ -14,9 +15,8 @@ struct CcaItqOptions {
   int bits = 32;                 // L; may exceed the dimension of the data and the classes
   double regularisation = 1e-3;  // ρ, as a share of the mean variance of the vectors' dimensions
                                  // and of the classes' indicators
-  int iterations = 50;           // of ITQ, at most, as the authors do
-  // Projected samples are kept in memory up to this size; see ItqOptions.
-  size_t memory = size_t{512} << 20;
+  int iterations = ItqOptions().iterations;  // of ITQ, at most
+  size_t memory = ItqOptions().memory;       // for projected samples
 
   // Throws kInvalidArgument when a field has no meaning.
   void Validate() const;
