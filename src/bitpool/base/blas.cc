@@ -3,11 +3,13 @@
 #include <cblas.h>
 
 #include <cstdlib>
+#include <optional>
 #include <string_view>
 
 // OpenBLAS's own functions, which no header declares. They are weak: a copy that was built for one
-// processor does not have them, and needs no choice.
+// processor has no choice of kernels.
 extern "C" {
+void gotoblas_init() __attribute__((weak));
 void gotoblas_dynamic_init() __attribute__((weak));
 void gotoblas_dynamic_quit() __attribute__((weak));
 }
@@ -15,7 +17,28 @@ void gotoblas_dynamic_quit() __attribute__((weak));
 namespace bitpool {
 namespace {
 
-constexpr const char* kCoreType = "OPENBLAS_CORETYPE";
+// A variable of the environment for as long as this lives: OpenBLAS takes some choices from there
+// only.
+class Setting {
+ public:
+  Setting(const char* name, const char* value) : name_(name) {
+    if (const char* old = std::getenv(name)) old_ = old;
+    setenv(name, value, 1);
+  }
+  ~Setting() {
+    if (old_) {
+      setenv(name_, old_->c_str(), 1);
+    } else {
+      unsetenv(name_);
+    }
+  }
+  Setting(const Setting&) = delete;
+  Setting& operator=(const Setting&) = delete;
+
+ private:
+  const char* name_;
+  std::optional<std::string> old_;
+};
 
 // What a processor that OpenBLAS does not know is able to run; null where its own choice is right.
 const char* BetterCoreType() {
@@ -34,22 +57,29 @@ const char* BetterCoreType() {
 }
 
 void ChooseKernels() {
+  constexpr const char* kCoreType = "OPENBLAS_CORETYPE";
   if (gotoblas_dynamic_init == nullptr || gotoblas_dynamic_quit == nullptr) return;
-  gotoblas_dynamic_init();  // does nothing where OpenBLAS was initialised before us
-  if (std::getenv(kCoreType) != nullptr) return;
+  gotoblas_dynamic_init();
+  if (std::getenv(kCoreType) != nullptr) return;  // the user's choice
   const char* better = BetterCoreType();
   if (better == nullptr) return;
-  // OpenBLAS takes this choice from the environment only.
+  const Setting core_type(kCoreType, better);
   gotoblas_dynamic_quit();
-  setenv(kCoreType, better, 1);
   gotoblas_dynamic_init();
-  unsetenv(kCoreType);
 }
+
+// Before OpenBLAS initialises itself: there are no threads of its own yet, and with one thread it
+// starts none.
+__attribute__((constructor(101))) void PrepareWhenLoaded() { PrepareBlas(); }
 
 }  // namespace
 
 void PrepareBlas() {
   ChooseKernels();
+  if (gotoblas_init != nullptr) {
+    const Setting threads("OPENBLAS_NUM_THREADS", "1");
+    gotoblas_init();
+  }
   openblas_set_num_threads(1);
 }
 

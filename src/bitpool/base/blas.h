@@ -4,8 +4,9 @@
 
 namespace bitpool {
 
-// Makes the library's own copy of OpenBLAS ready: one thread, and the kernels this processor is
-// able to run. Called once when the program or library is loaded; the task pool sees to it.
+// Makes the library's own copy of OpenBLAS ready: one thread, and the best kernels this processor
+// is able to run. Runs by itself when the program or library is loaded; whoever names it (the task
+// pool does) has the linker take it along.
 void PrepareBlas();
 
 // What the algebra runs on, such as "OpenBLAS 0.3.21 … SkylakeX", for reports.

@@ -12,11 +12,8 @@
 namespace bitpool {
 namespace {
 
-// Before anything can use it, with or without a pool.
-[[maybe_unused]] const bool kBlasIsReady = [] {
-  PrepareBlas();
-  return true;
-}();
+// Every program that computes has a pool, and so the right OpenBLAS.
+[[gnu::used]] void (*const kPrepareBlas)() = &PrepareBlas;
 
 }  // namespace
 
