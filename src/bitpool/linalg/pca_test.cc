@@ -14,7 +14,7 @@ namespace {
 
 using testing::HasSubstr;
 
-// Rows of falling variance, mixed.
+// Rows of descending variance, mixed.
 MatrixF MakeData(Index dimension, Index count, uint64_t seed, float mean = 0) {
   Random random(seed);
   const MatrixF mix = random.NormalMatrix(dimension, dimension);
