@@ -16,7 +16,7 @@ struct ScoredNeighbour {
   friend bool operator==(const ScoredNeighbour&, const ScoredNeighbour&) = default;
 };
 
-// Answers are ordered by falling score, then id, always.
+// Answers are ordered by descending score, then by id, always.
 inline bool operator<(const ScoredNeighbour& a, const ScoredNeighbour& b) {
   return a.score != b.score ? a.score > b.score : a.id < b.id;
 }
