@@ -29,6 +29,9 @@ Meaning MeaningOf(int result) {
     case SQLITE_LOCKED:
       return {ErrorCode::kResources, "another process is writing to this catalogue"};
     case SQLITE_CORRUPT:
+    case SQLITE_ERROR:  // our own statements are right, so the tables are not
+    case SQLITE_CONSTRAINT:
+    case SQLITE_MISMATCH:
       return {ErrorCode::kCorrupt, "the catalogue is damaged"};
     case SQLITE_NOTADB:
       return {ErrorCode::kCorrupt, "not a catalogue of Bitpool"};

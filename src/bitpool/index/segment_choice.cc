@@ -26,8 +26,8 @@ double MeasureSeconds(const CodeSegment& segment, const ScanQueries& queries) {
   for (int round = 0; round < kRounds; ++round) {
     const Stopwatch watch;
     for (TopK& top : scratch.tops) top.Reset(kSampleNeighbours, segment.bits(), true);
-    ScanForBest({.segment = &segment, .tombstones = &none, .version = 0, .filter = nullptr}, 0,
-                PieceCount(segment), queries, 0, scratch.tops, scratch);
+    ScanForBest({.segment = &segment, .tombstones = &none, .version = 0}, 0, PieceCount(segment),
+                queries, 0, scratch.tops, scratch);
     best = std::min(best, watch.seconds());
   }
   return best;

@@ -127,9 +127,9 @@ CnnOptions ParseCnn(const json& stored) {
   throw Error(ErrorCode::kCorrupt, fmt::format("how features are made: {}", problem));
 }
 
-DescribedPicture DescribeFile(const PictureDescriber& describer, const fs::path& file) {
+DescribedPicture DescribeFile(Env& env, const PictureDescriber& describer, const fs::path& file) {
   try {
-    const std::vector<std::byte> bytes = ReadPictureBytes(file, MaxPictureBytes());
+    const std::vector<std::byte> bytes = env.Read(file, MaxPictureBytes());
     MatrixF features = describer.Describe(describer.Decode(bytes));
     if (features.cols() == 0) return {.features = {}, .facts = {}, .failure = kNoFeatures};
     return {.features = std::move(features),
@@ -276,15 +276,16 @@ MatrixF PictureDescriber::Describe(const Picture& picture) const {
 
 uint64_t MaxPictureBytes() { return DecodeOptions().max_bytes; }
 
-void DescribePictures(const PictureDescriber& describer, const std::vector<fs::path>& files,
-                      Progress& progress, const RunContext& context,
+void DescribePictures(Env& env, const PictureDescriber& describer,
+                      const std::vector<fs::path>& files, Progress& progress,
+                      const RunContext& context,
                       const std::function<void(size_t, const DescribedPicture&)>& take) {
   size_t next = 0;
   context.pool().OrderedReduce(
       files.size(), 1, DescribedPicture(),
       [&](DescribedPicture& picture, size_t i, size_t /*end*/) {
         context.ThrowIfStopped();
-        picture = DescribeFile(describer, files[i]);
+        picture = DescribeFile(env, describer, files[i]);
         progress.Advance();
       },
       [&](const DescribedPicture& picture) { take(next++, picture); });

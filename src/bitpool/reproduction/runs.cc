@@ -21,7 +21,7 @@ std::string Digest(const std::string& text) {
 std::string DigestOfPictures(Env& env, const fs::path& folder, const RunContext& context) {
   if (folder.empty() || !env.IsFolder(folder)) return "";
   std::string text;
-  for (const FoundPicture& picture : FindPictures(folder, context)) {
+  for (const FoundPicture& picture : FindPictures(env, folder, context)) {
     text += fmt::format("{} {}\n", picture.path, picture.size);
   }
   return Digest(text);
