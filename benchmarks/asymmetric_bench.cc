@@ -128,7 +128,7 @@ nlohmann::json RunAsymmetricBench(const AsymmetricBenchOptions& options,
   const MatrixF queries = law.DrawQueries(kBatch);
   const BinaryCodes signs = BinaryCodes::FromSigns(queries);
   const std::unique_ptr<CodeIndex> index = MakeIndex(codes, IndexKind::kFlat, context);
-  const std::span<const uint8_t> scanned = index->Compacted()->blocks();
+  const std::span<const uint8_t> scanned = index->Snapshot().Compacted()->blocks();
   const std::vector<int8_t> unpacked = Unpack(codes);
   const auto peer = MakeFaissFastScan(options.bits, codes.rows(), context.threads());
   const auto single = [&](Index q) {

@@ -17,8 +17,8 @@
 #include "bitpool/image/decode.h"
 #include "bitpool/image/picture_edits.h"
 #include "bitpool/image/thumbnail.h"
-#include "bitpool/library/library_index.h"
-#include "bitpool/library/library_query.h"
+#include "bitpool/library/library_coder.h"
+#include "bitpool/library/picture_library.h"
 #include "bitpool/pictures/picture_coder.h"
 #include "bitpool/pictures/picture_files.h"
 
@@ -55,7 +55,7 @@ class TemporaryFolder {
 // Links to the first pictures under numbers, which keep their order.
 void LinkPictures(const DuplicatesBenchOptions& options, const fs::path& folder,
                   const RunContext& context) {
-  const std::vector<FoundPicture> found = FindPictures(options.pictures, context);
+  const std::vector<FoundPicture> found = FindPictures(Env::Posix(), options.pictures, context);
   if (found.empty()) {
     throw Error(ErrorCode::kNotFound, options.pictures.string() + ": no pictures here");
   }
@@ -70,7 +70,7 @@ using EditedCode = std::optional<PictureCode>;
 using EditedCodes = std::array<EditedCode, kPictureEdits.size()>;
 
 EditedCodes EncodeEdits(const PictureCoder& coder, const fs::path& file) {
-  const Picture picture = DecodePicture(ReadPictureBytes(file, MaxPictureBytes()), {});
+  const Picture picture = DecodePicture(Env::Posix().Read(file, MaxPictureBytes()), {});
   EditedCodes codes;
   for (size_t i = 0; i < kPictureEdits.size(); ++i) {
     const Picture edited = ApplyEdit(kPictureEdits[i], picture);
@@ -89,9 +89,9 @@ struct IndexedPicture {
   std::vector<uint8_t> code;
 };
 
-std::vector<IndexedPicture> IndexedPictures(const Library& library) {
+std::vector<IndexedPicture> IndexedPictures(const LibrarySnapshot& library) {
   std::vector<IndexedPicture> pictures;
-  library.catalogue().ForEach([&](const CataloguedPicture& picture) {
+  library.catalogue().ForEach(PictureSet::kCurrent, [&](const CataloguedPicture& picture) {
     if (!picture.code.empty()) pictures.push_back({picture.id, picture.path, picture.code});
   });
   return pictures;
@@ -114,10 +114,12 @@ struct Found {
   }
 };
 
-Found Ask(const Library& library, uint64_t id, const EditedCode& copy, const RunContext& context) {
+Found Ask(const LibrarySnapshot& library, uint64_t id, const EditedCode& copy,
+          const RunContext& context) {
   if (!copy) return {};
   const auto first = [&](QueryOrder order) {
-    const std::vector<QueryMatch> matches = QueryLibrary(library, *copy, 1, order, context);
+    const std::vector<QueryMatch> matches =
+        QueryLibrary(library, *copy, {.k = 1, .order = order}, context);
     return !matches.empty() && matches[0].picture.id == id;
   };
   return {.first = first(QueryOrder::kScore), .first_hamming = first(QueryOrder::kHamming)};
@@ -171,14 +173,14 @@ nlohmann::json RunDuplicatesBench(const DuplicatesBenchOptions& options,
   const TemporaryFolder folder;
   LinkPictures(options, folder.path(), context);
   Env& env = Env::Posix();
-  const FolderIndexing indexing = {.folder = folder.path(), .bits = options.bits};
   const Stopwatch watch;
-  const UpdateSummary indexed = IndexFolder(env, indexing, context);
+  const auto opened = PictureLibrary::Create(env, folder.path() / ".bitpool", folder.path());
+  const UpdateSummary indexed = opened->Update({.bits = options.bits}, context);
   if (indexed.stopped) throw Error(ErrorCode::kCancelled, "interrupted");
   const double seconds = watch.seconds();
 
-  const Library library(env, indexing.library_folder(), context);
-  const PictureCoder coder = OpenCoder(env, library.folder().coder());
+  const LibrarySnapshot library = opened->Snapshot();
+  const PictureCoder coder = OpenLibraryCoder(env, library.folder(), library.facts());
   const std::vector<IndexedPicture> pictures = IndexedPictures(library);
   std::vector<EditedCodes> codes(pictures.size());
   {

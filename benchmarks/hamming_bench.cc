@@ -167,7 +167,7 @@ nlohmann::json RunHammingBench(const HammingBenchOptions& options, const RunCont
   const auto hash_peer = MakeFaissMultiHash(options.bits, codes.rows(), context.threads());
   const std::span<const uint8_t> peer_queries = queries.rows().first(kPeer * bytes);
   const auto gigabytes = static_cast<double>(count * bytes) / 1e9;
-  const std::span<const uint8_t> scanned = index->Compacted()->blocks();
+  const std::span<const uint8_t> scanned = index->Snapshot().Compacted()->blocks();
 
   // Where look-ups are no faster than a scan, thousands of them would take minutes.
   const size_t look_ups = options.clustered ? kLookUps : kPeer;

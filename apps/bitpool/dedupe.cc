@@ -3,8 +3,8 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "bitpool/library/library_duplicates.h"
 #include "bitpool/library/library_pages.h"
+#include "bitpool/library/picture_library.h"
 #include "subcommands.h"
 
 namespace bitpool::app {
@@ -57,24 +57,24 @@ void WriteText(const std::string& path, const std::string& text, IfExists if_exi
 
 int Dedupe(const DedupeOptions& options, const Session& session) {
   Env& env = Env::Posix();
-  const RunContext context = session.MakeContext();
   for (const std::string& output : {options.html, options.script}) {
     if (!output.empty()) RequireWritable(env, output, options.if_exists);
   }
-  const Library library(env, options.library, context);
-  const int radius = options.radius.value_or(DefaultDuplicateRadius(library.index().bits()));
-  const std::vector<DuplicateGroup> groups = FindDuplicates(library, radius, context);
+  const DuplicatesAnswer found =
+      PictureLibrary::Open(env, options.library)->Duplicates(options.radius, session.MakeContext());
   if (!options.html.empty()) {
-    WriteText(options.html, DuplicatesPage(library, groups, radius), options.if_exists, session);
+    WriteText(options.html, DuplicatesPage(found.library, found.groups, found.radius),
+              options.if_exists, session);
   }
   if (!options.script.empty()) {
-    WriteText(options.script, MoveScript(library.root(), groups), options.if_exists, session);
+    WriteText(options.script, MoveScript(found.library.root(), found.groups), options.if_exists,
+              session);
   }
   if (session.json()) {
-    Session::Print(ToJson(groups));
+    Session::Print(ToJson(found.groups));
   } else {
-    Session::Print(ToText(groups));
-    session.Say(fmt::format("{} groups within {} bits", groups.size(), radius));
+    Session::Print(ToText(found.groups));
+    session.Say(fmt::format("{} groups within {} bits", found.groups.size(), found.radius));
   }
   return kExitFine;
 }

@@ -2,14 +2,23 @@
 
 #include <nlohmann/json.hpp>
 
-#include "bitpool/library/library_index.h"
 #include "bitpool/library/library_pages.h"
+#include "bitpool/library/picture_library.h"
 #include "subcommands.h"
 
 namespace bitpool::app {
 namespace {
 
-nlohmann::json ToJson(const UpdateSummary& summary, const Library& library) {
+struct IndexCommand {
+  UpdateOptions options;
+  std::filesystem::path library;  // empty: .bitpool in the folder of pictures
+
+  std::filesystem::path library_folder() const {
+    return library.empty() ? options.pictures / ".bitpool" : library;
+  }
+};
+
+nlohmann::json ToJson(const UpdateSummary& summary, const LibrarySnapshot& library) {
   nlohmann::json failed = nlohmann::json::array();
   for (const FailedPicture& picture : summary.failed) {
     failed.push_back({{"path", picture.path.string()}, {"reason", picture.reason}});
@@ -26,18 +35,17 @@ nlohmann::json ToJson(const UpdateSummary& summary, const Library& library) {
           {"seconds", summary.seconds}};
 }
 
-int Index(const FolderIndexing& indexing, const Session& session) {
-  Env& env = Env::Posix();
-  const RunContext context = session.MakeContext();
-  const std::filesystem::path folder = indexing.library_folder();
-  const UpdateSummary summary = IndexFolder(env, indexing, context);
+int Index(const IndexCommand& command, const Session& session) {
+  const auto library = PictureLibrary::OpenOrCreate(Env::Posix(), command.library_folder(),
+                                                    command.options.pictures);
+  const UpdateSummary summary = library->Update(command.options, session.MakeContext());
   for (const FailedPicture& picture : summary.failed) {
     Session::Complain(ShownName(picture.path.string()) + ": " + ShownName(picture.reason));
   }
   if (session.json()) {
-    Session::Print(ToJson(summary, Library(env, folder, context.WithoutStop())));
+    Session::Print(ToJson(summary, library->Snapshot()));
   } else {
-    session.Say(fmt::format("{}: {}", folder.string(), summary.BriefReport()));
+    session.Say(fmt::format("{}: {}", library->folder().name(), summary.BriefReport()));
   }
   if (summary.stopped) return kExitInterrupted;
   return summary.failed.empty() ? kExitFine : kExitSomeFailed;
@@ -46,22 +54,21 @@ int Index(const FolderIndexing& indexing, const Session& session) {
 }  // namespace
 
 void AddIndex(CLI::App& app, Session& session) {
-  const auto options = std::make_shared<FolderIndexing>();
-  CLI::App* command =
-      app.add_subcommand("index", "Make or update the library of a folder of pictures");
-  command->add_option("DIR", options->folder, "Folder of pictures, with the folders in it")
+  const auto command = std::make_shared<IndexCommand>();
+  CLI::App* sub = app.add_subcommand("index", "Make or update the library of a folder of pictures");
+  sub->add_option("DIR", command->options.pictures, "Folder of pictures, with the folders in it")
       ->required();
-  command->add_option("--library", options->library,
-                      "The library's folder (default: DIR/.bitpool)");
-  command->add_option("--bits", options->bits, "Length of the codes of a new library (default: 64)")
+  sub->add_option("--library", command->library, "The library's folder (default: DIR/.bitpool)");
+  sub->add_option("--bits", command->options.bits,
+                  "Length of the codes of a new library (default: 64)")
       ->check(CLI::Range(1, kMaxBits));
-  command->add_option("--coder", options->coder,
-                      "Coder to use (.bpc); without one, a new library learns its own");
-  command->footer(
+  sub->add_option("--coder", command->options.coder,
+                  "Coder to use (.bpc); without one, a new library learns its own");
+  sub->footer(
       "Only what changed is read again. Interrupted, it keeps what is done; run it again to go "
       "on.\n\nExample:\n  bitpool index ~/Pictures");
-  command->callback([options, &session] {
-    session.action = [options, &session] { return Index(*options, session); };
+  sub->callback([command, &session] {
+    session.action = [command, &session] { return Index(*command, session); };
   });
 }
 

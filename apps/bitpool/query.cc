@@ -3,34 +3,18 @@
 #include <nlohmann/json.hpp>
 
 #include "bitpool/library/library_pages.h"
-#include "bitpool/library/library_query.h"
-#include "bitpool/library/library_update.h"
-#include "bitpool/pictures/picture_coder.h"
-#include "bitpool/pictures/picture_files.h"
+#include "bitpool/library/picture_library.h"
 #include "subcommands.h"
 #include "table.h"
 
 namespace bitpool::app {
 namespace {
 
-struct QueryOptions {
+struct QueryCommand {
   std::string picture, library = ".bitpool", html;
-  int64_t k = 20;
-  bool hamming = false;
+  QueryOptions options;
   IfExists if_exists = IfExists::kFail;
 };
-
-PictureCoder OpenMatchingCoder(const Library& library) {
-  PictureCoder coder = OpenCoder(Env::Posix(), library.folder().coder());
-  if (coder.digest() == library.facts().coder) return coder;
-  throw Error(ErrorCode::kCorrupt, library.folder().path().string(),
-              "the codes were made with another coder; `bitpool index` makes them again");
-}
-
-PictureCode EncodeNamed(const PictureCoder& coder, const std::string& name,
-                        std::span<const std::byte> bytes) {
-  return InContext(name, [&] { return coder.Encode(bytes); });
-}
 
 nlohmann::json ToJson(const std::vector<QueryMatch>& matches) {
   nlohmann::json rows = nlohmann::json::array();
@@ -55,27 +39,22 @@ std::string ToTable(const std::vector<QueryMatch>& matches) {
   return FormatTable(rows);
 }
 
-int Query(const QueryOptions& options, const Session& session) {
+int Query(const QueryCommand& command, const Session& session) {
   Env& env = Env::Posix();
-  const RunContext context = session.MakeContext();
-  if (!options.html.empty()) RequireWritable(env, options.html, options.if_exists);
-  const Library library(env, options.library, context);
-  const PictureCoder coder = OpenMatchingCoder(library);
-  const std::vector<std::byte> bytes = ReadPictureBytes(options.picture, MaxPictureBytes());
-  const PictureCode code = EncodeNamed(coder, options.picture, bytes);
-  const std::vector<QueryMatch> matches =
-      QueryLibrary(library, code, options.k,
-                   options.hamming ? QueryOrder::kHamming : QueryOrder::kScore, context);
-  if (!options.html.empty()) {
+  if (!command.html.empty()) RequireWritable(env, command.html, command.if_exists);
+  const auto library = PictureLibrary::Open(env, command.library);
+  const QueryAnswer answer =
+      library->QueryFile(command.picture, command.options, session.MakeContext());
+  if (!command.html.empty()) {
     const std::string page =
-        QueryPage(library, {.name = options.picture, .thumbnail = MakeThumbnail(bytes)}, matches);
-    WriteFile(env, options.html, std::as_bytes(std::span(page)), options.if_exists);
-    session.Say(options.html + ": written");
+        QueryPage(answer.library, AskedFile(env, command.picture), answer.matches);
+    WriteFile(env, command.html, std::as_bytes(std::span(page)), command.if_exists);
+    session.Say(command.html + ": written");
   }
   if (session.json()) {
-    Session::Print(ToJson(matches));
+    Session::Print(ToJson(answer.matches));
   } else {
-    Session::Print(ToTable(matches));
+    Session::Print(ToTable(answer.matches));
   }
   return kExitFine;
 }
@@ -83,23 +62,24 @@ int Query(const QueryOptions& options, const Session& session) {
 }  // namespace
 
 void AddQuery(CLI::App& app, Session& session) {
-  const auto options = std::make_shared<QueryOptions>();
-  CLI::App* command = app.add_subcommand("query", "Find the pictures of a library like a picture");
-  command->add_option("PICTURE", options->picture, "File of a picture")->required();
-  command->add_option("--library", options->library, "The library's folder")->capture_default_str();
-  command->add_option("-k", options->k, "Find the K nearest")
+  const auto command = std::make_shared<QueryCommand>();
+  CLI::App* sub = app.add_subcommand("query", "Find the pictures of a library like a picture");
+  sub->add_option("PICTURE", command->picture, "File of a picture")->required();
+  sub->add_option("--library", command->library, "The library's folder")->capture_default_str();
+  sub->add_option("-k", command->options.k, "Find the K nearest")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
-  command->add_flag("--hamming", options->hamming,
-                    "Order by the bits that differ, then by the score");
-  command->add_option("--html", options->html, "Write a page with the pictures");
-  AddForce(command, options->if_exists);
-  command->footer(
+  sub->add_flag_callback(
+      "--hamming", [command] { command->options.order = QueryOrder::kHamming; },
+      "Order by the bits that differ, then by the score");
+  sub->add_option("--html", command->html, "Write a page with the pictures");
+  AddForce(sub, command->if_exists);
+  sub->footer(
       "Results are ordered by the score, larger is nearer: every bit counts by how sure the query "
       "is of it.\n\nExample:\n  bitpool query cat.jpg --library ~/Pictures/.bitpool --html "
       "cats.html");
-  command->callback([options, &session] {
-    session.action = [options, &session] { return Query(*options, session); };
+  sub->callback([command, &session] {
+    session.action = [command, &session] { return Query(*command, session); };
   });
 }
 

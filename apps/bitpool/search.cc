@@ -225,7 +225,7 @@ int Search(const SearchOptions& options, const Session& session) {
 int IndexCodes(const SearchOptions& options, const Session& session) {
   const auto index = MakeIndex(LoadCodes(Env::Posix(), options.codes, Bits(options)), Kind(options),
                                session.MakeContext());
-  SaveIndex(Env::Posix(), options.out, *index, options.if_exists);
+  SaveIndex(Env::Posix(), options.out, index->Snapshot(), options.if_exists);
   if (session.json()) {
     Session::Print(
         nlohmann::json{{"file", options.out}, {"codes", index->size()}, {"bits", index->bits()}});

@@ -4,6 +4,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -27,55 +28,106 @@ struct CataloguedPicture {
   bool operator==(const CataloguedPicture&) const = default;
 };
 
+// A catalogue has two sets of pictures: those that are in use, and those that are gathered with the
+// codes of a new coder until there are enough of them to take the place of the others.
+enum class PictureSet { kCurrent, kNext };
+
+// A catalogue as it is at one moment; what is committed later is not seen. One thread at a time. It
+// may hold up some work of the catalogue's, so it should not be kept for long. All functions throw
+// Error and name the catalogue.
+class CatalogueSnapshot {
+ public:
+  virtual ~CatalogueSnapshot() = default;
+
+  // Counts the committed changes of the current pictures.
+  virtual uint64_t generation() const = 0;
+
+  // In the current set.
+  virtual std::optional<CataloguedPicture> FindByPath(std::string_view path) const = 0;
+  virtual std::optional<CataloguedPicture> FindById(uint64_t id) const = 0;
+  virtual uint64_t Count() const = 0;        // of pictures
+  virtual uint64_t FailedCount() const = 0;  // of those with a failure
+
+  // Every picture of a set in the order of ids. `visit` may read this snapshot.
+  virtual void ForEach(PictureSet set,
+                       const std::function<void(const CataloguedPicture&)>& visit) const = 0;
+
+  // What became of codes after the generation `since`, the oldest first: the ids that came with
+  // their codes, and those that went with an empty code. An id may come and go. Takes time that
+  // depends on the number of changes alone. False, without a call, when the catalogue no longer
+  // knows.
+  virtual bool ForEachChange(
+      uint64_t since,
+      const std::function<void(uint64_t id, std::span<const uint8_t> code)>& visit) const = 0;
+  // How many those are, or nothing when the catalogue no longer knows.
+  virtual std::optional<uint64_t> CountChanges(uint64_t since) const = 0;
+
+  // Settings of the library. Keys and values are any bytes.
+  virtual std::optional<std::string> Setting(std::string_view key) const = 0;
+};
+
 struct PutResult {
   uint64_t id = 0;                   // of the picture now
   std::optional<uint64_t> replaced;  // the id its path had before, when that is another
 };
 
 // Changes that become visible together, with Commit, or not at all: when this is destroyed before,
-// or the process is killed at any moment. Its catalogue outlives it.
+// or the process is killed at any moment. One thread at a time. Its catalogue outlives it.
 class CatalogueBatch {
  public:
   virtual ~CatalogueBatch() = default;
+
+  // These three change the set that the batch was started for.
 
   // Inserts the picture, or replaces the one at the same path; picture.id plays no role. An id
   // stands for the same bytes and the same code for ever, so that an index never mixes old and new:
   // when the content or the code changed, the picture gets a new id, and no id is given twice, not
   // even after it was removed.
   virtual PutResult Put(const CataloguedPicture& picture) = 0;
-
   // The id that was removed, when there was a picture at the path.
   virtual std::optional<uint64_t> Remove(std::string_view path) = 0;
+  // Notes another time of the last change, if there is a picture at the path. That is no change of
+  // the pictures: the generation stays.
+  virtual void Touch(std::string_view path, int64_t modified_ns) = 0;
+
+  // Drops all pictures of the next set.
+  virtual void ClearNext() = 0;
+  // Puts the pictures of the next set in place of the current ones, which are dropped. Earlier
+  // changes are no longer known.
+  virtual void SwitchToNext() = 0;
+  // Makes the catalogue forget the changes up to a generation.
+  virtual void ForgetChanges(uint64_t until) = 0;
 
   virtual void PutSetting(std::string_view key, std::string_view value) = 0;
 
-  // Durable when it returns. Afterwards the batch is over.
-  virtual void Commit() = 0;
+  // Durable when it returns. Afterwards the batch is over. Returns the generation.
+  virtual uint64_t Commit() = 0;
 };
 
-// The pictures of a library: which has which id and code; and settings of the library, as text.
-// Many processes may read and one may write at a time; a reader sees what was committed when it
-// began to read. One thread at a time. All functions throw Error and name the catalogue.
+// The pictures of a library: which has which id and code; and settings of the library. May be used
+// from many threads. Any number of processes may read, and one batch at a time may write. All
+// functions throw Error and name the catalogue.
 class Catalogue {
  public:
   virtual ~Catalogue() = default;
 
-  // Starts a change; what is read from this catalogue meanwhile includes it. Throws kResources when
-  // someone else is writing and kInvalidArgument when the catalogue is read-only or another batch
-  // of this catalogue is not over.
-  virtual std::unique_ptr<CatalogueBatch> StartBatch() = 0;
+  // The catalogue as it is now. It may outlive this.
+  virtual std::unique_ptr<CatalogueSnapshot> Snapshot() const = 0;
 
-  virtual std::optional<CataloguedPicture> FindByPath(std::string_view path) const = 0;
-  virtual std::optional<CataloguedPicture> FindById(uint64_t id) const = 0;
-
-  // Every picture in the order of ids, all of one moment. `visit` may read but not change the
-  // catalogue.
-  virtual void ForEach(const std::function<void(const CataloguedPicture&)>& visit) const = 0;
-
-  virtual uint64_t Count() const = 0;        // of pictures
-  virtual uint64_t FailedCount() const = 0;  // of those with a failure
-
-  virtual std::optional<std::string> Setting(std::string_view key) const = 0;
+  // Starts a change. Throws kResources when someone else is writing, and kInvalidArgument when the
+  // catalogue was opened for reading or another batch of this catalogue is not over.
+  virtual std::unique_ptr<CatalogueBatch> StartBatch(PictureSet set) = 0;
 };
+
+enum class CatalogueAccess {
+  kRead,
+  kWrite,   // brings a catalogue of an older version up to date
+  kCreate,  // the same, and makes an empty catalogue where there is none
+};
+
+// Opens the catalogue at a location, the path of an SQLite database. Throws kNotFound when there is
+// none, kCorrupt when it is damaged or something else, and kUnsupported when a newer Bitpool made
+// it.
+std::unique_ptr<Catalogue> OpenCatalogue(const std::string& location, CatalogueAccess access);
 
 }  // namespace bitpool

@@ -2,164 +2,85 @@
 
 #include <fmt/format.h>
 
+#include <atomic>
 #include <bit>
 #include <utility>
 
 #include "bitpool/base/error.h"
-#include "bitpool/catalog/sqlite_database.h"
+#include "bitpool/catalog/sqlite_schema.h"
+#include "bitpool/catalog/sqlite_snapshot.h"
 
 namespace bitpool {
 namespace {
 
-constexpr int64_t kApplication = 0x42706361;  // "Bpca" in the file's header: a catalogue of Bitpool
-constexpr int64_t kVersion = 1;
-constexpr uint64_t kPageSize = 4096;
+// The statements that change one set of pictures.
+struct SetStatements {
+  SetStatements(SqliteDatabase& database, const char* table)
+      : find(database.Prepare(SelectPictures(table, "WHERE path = ?1"))),
+        insert(database.Prepare(
+            fmt::format("INSERT INTO {}(id, path, size, modified_ns, content_hash, code, width, "
+                        "height, failure) VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
+                        table))),
+        update(database.Prepare(fmt::format(
+            "UPDATE {} SET path = ?2, size = ?3, modified_ns = ?4, content_hash = ?5, code = ?6, "
+            "width = ?7, height = ?8, failure = ?9 WHERE id = ?1",
+            table))),
+        touch(
+            database.Prepare(fmt::format("UPDATE {} SET modified_ns = ?2 WHERE path = ?1", table))),
+        remove(database.Prepare(fmt::format("DELETE FROM {} WHERE id = ?1", table))) {}
 
-// AUTOINCREMENT: no id is given twice. Paths are bytes, compared byte by byte.
-constexpr const char* kSchema = R"(
-CREATE TABLE pictures(
-  id INTEGER PRIMARY KEY AUTOINCREMENT,
-  path BLOB NOT NULL UNIQUE,
-  size INTEGER NOT NULL,
-  modified_ns INTEGER NOT NULL,
-  content_hash INTEGER NOT NULL,
-  code BLOB NOT NULL,
-  width INTEGER NOT NULL,
-  height INTEGER NOT NULL,
-  failure TEXT NOT NULL
-) STRICT;
-CREATE INDEX failed_pictures ON pictures(id) WHERE failure <> '';
-CREATE TABLE settings(key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
-)";
-
-// The columns that ReadPicture takes, of the pictures that are meant.
-std::string SelectPictures(std::string_view which) {
-  return fmt::format(
-      "SELECT id, path, size, modified_ns, content_hash, code, width, height, failure "
-      "FROM pictures {}",
-      which);
-}
-
-CataloguedPicture ReadPicture(const SqliteStatement& row) {
-  const std::span<const uint8_t> code = row.Bytes(5);
-  return {.id = static_cast<uint64_t>(row.Number(0)),
-          .path = std::string(AsText(row.Bytes(1))),
-          .size = static_cast<uint64_t>(row.Number(2)),
-          .modified_ns = row.Number(3),
-          .content_hash = std::bit_cast<uint64_t>(row.Number(4)),
-          .code = {code.begin(), code.end()},
-          .width = row.Number(6),
-          .height = row.Number(7),
-          .failure = std::string(row.Text(8))};
-}
-
-// Binds everything but the id, in the order of the table.
-void BindPicture(SqliteStatement& statement, const CataloguedPicture& picture) {
-  statement.BindBytes(1, AsBytes(picture.path))
-      .Bind(2, std::bit_cast<int64_t>(picture.size))
-      .Bind(3, picture.modified_ns)
-      .Bind(4, std::bit_cast<int64_t>(picture.content_hash))
-      .BindBytes(5, picture.code)
-      .Bind(6, picture.width)
-      .Bind(7, picture.height)
-      .BindText(8, picture.failure);
-}
-
-// The statements of a connection, prepared once.
-struct Statements {
-  explicit Statements(SqliteDatabase& database)
-      : find_path(database.Prepare(SelectPictures("WHERE path = ?1"))),
-        find_id(database.Prepare(SelectPictures("WHERE id = ?1"))),
-        setting(database.Prepare("SELECT value FROM settings WHERE key = ?1")),
-        insert(database.Prepare("INSERT INTO pictures(path, size, modified_ns, content_hash, code, "
-                                "width, height, failure) VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)")),
-        update(database.Prepare("UPDATE pictures SET size = ?2, modified_ns = ?3, "
-                                "content_hash = ?4, code = ?5, width = ?6, height = ?7, "
-                                "failure = ?8 WHERE path = ?1")),
-        remove(database.Prepare("DELETE FROM pictures WHERE id = ?1")),
-        put_setting(database.Prepare("INSERT INTO settings(key, value) VALUES(?1, ?2) "
-                                     "ON CONFLICT(key) DO UPDATE SET value = ?2")) {}
-
-  SqliteStatement find_path;
-  SqliteStatement find_id;
-  SqliteStatement setting;
+  SqliteStatement find;
   SqliteStatement insert;
   SqliteStatement update;
+  SqliteStatement touch;
   SqliteStatement remove;
-  SqliteStatement put_setting;
 };
 
-class SqliteCatalogue : public Catalogue {
- public:
-  SqliteCatalogue(std::unique_ptr<SqliteDatabase> database, CatalogueAccess access)
-      : database_(std::move(database)), statements_(*database_), access_(access) {}
+// The one connection that writes.
+struct WriteConnection {
+  explicit WriteConnection(std::unique_ptr<SqliteDatabase> opened)
+      : database(std::move(opened)),
+        current(*database, TableOf(PictureSet::kCurrent)),
+        next(*database, TableOf(PictureSet::kNext)),
+        read_state(database->Prepare("SELECT last_id, generation FROM state")),
+        put_state(database->Prepare("UPDATE state SET last_id = ?1, generation = ?2")),
+        put_change(database->Prepare("INSERT INTO changes(generation, id, code) VALUES(?1, ?2, ?3) "
+                                     "ON CONFLICT(generation, id) DO UPDATE SET code = ?3")),
+        put_setting(database->Prepare("INSERT INTO settings(key, value) VALUES(?1, ?2) "
+                                      "ON CONFLICT(key) DO UPDATE SET value = ?2")) {}
 
-  std::unique_ptr<CatalogueBatch> StartBatch() override;
-
-  std::optional<CataloguedPicture> FindByPath(std::string_view path) const override {
-    const StatementUse use(statements_.find_path);
-    use->BindBytes(1, AsBytes(path));
-    return ReadOne(use);
-  }
-
-  std::optional<CataloguedPicture> FindById(uint64_t id) const override {
-    const StatementUse use(statements_.find_id);
-    use->Bind(1, std::bit_cast<int64_t>(id));
-    return ReadOne(use);
-  }
-
-  void ForEach(const std::function<void(const CataloguedPicture&)>& visit) const override {
-    // Not shared: `visit` may itself look through all pictures.
-    SqliteStatement all = database_->Prepare(SelectPictures("ORDER BY id"));
-    while (all.Step()) visit(ReadPicture(all));
-  }
-
-  uint64_t Count() const override {
-    return static_cast<uint64_t>(database_->ReadNumber("SELECT count(*) FROM pictures"));
-  }
-
-  uint64_t FailedCount() const override {
-    return static_cast<uint64_t>(
-        database_->ReadNumber("SELECT count(*) FROM pictures WHERE failure <> ''"));
-  }
-
-  std::optional<std::string> Setting(std::string_view key) const override {
-    const StatementUse use(statements_.setting);
-    use->BindText(1, key);
-    if (!use->Step()) return std::nullopt;
-    return std::string(use->Text(0));
-  }
-
- private:
-  friend class SqliteBatch;
-
-  static std::optional<CataloguedPicture> ReadOne(const StatementUse& use) {
-    if (!use->Step()) return std::nullopt;
-    return ReadPicture(*use.operator->());
-  }
-
-  std::unique_ptr<SqliteDatabase> database_;
-  mutable Statements statements_;  // SQLite keeps the position of a read in the statement
-  CatalogueAccess access_;
-  bool in_batch_ = false;
+  std::unique_ptr<SqliteDatabase> database;
+  SetStatements current;
+  SetStatements next;
+  SqliteStatement read_state;
+  SqliteStatement put_state;
+  SqliteStatement put_change;
+  SqliteStatement put_setting;
+  std::atomic<bool> in_batch = false;
 };
 
 class SqliteBatch : public CatalogueBatch {
  public:
-  explicit SqliteBatch(SqliteCatalogue& catalogue) : catalogue_(catalogue) {
-    // The lock is taken now and not at the first change, when it could be refused half-way.
-    catalogue.database_->Execute("BEGIN IMMEDIATE");
-    catalogue.in_batch_ = true;
+  // REQUIRES: connection.in_batch was set for this batch, which clears it.
+  SqliteBatch(WriteConnection& connection, PictureSet set)
+      : connection_(connection),
+        statements_(set == PictureSet::kCurrent ? connection.current : connection.next),
+        is_current_(set == PictureSet::kCurrent) {
+    try {
+      // The lock is taken now and not at the first change, when it could be refused half-way.
+      connection.database->Execute("BEGIN IMMEDIATE");
+      const StatementUse state(connection.read_state);
+      if (!state->Step()) connection.database->Fail(SQLITE_CORRUPT);
+      last_id_ = static_cast<uint64_t>(state->Number(0));
+      generation_ = static_cast<uint64_t>(state->Number(1));
+    } catch (const Error&) {
+      End();
+      throw;
+    }
   }
 
   ~SqliteBatch() override {
-    if (!open_) return;
-    catalogue_.in_batch_ = false;
-    if (!catalogue_.database_->in_transaction()) return;
-    try {
-      catalogue_.database_->Execute("ROLLBACK");
-    } catch (const Error&) {  // done when the file is opened next, as after a kill
-    }
+    if (open_) End();
   }
 
   SqliteBatch(const SqliteBatch&) = delete;
@@ -167,182 +88,197 @@ class SqliteBatch : public CatalogueBatch {
 
   PutResult Put(const CataloguedPicture& picture) override {
     CheckOpen();
-    const std::optional<CataloguedPicture> old = catalogue_.FindByPath(picture.path);
+    const std::optional<CataloguedPicture> old = Find(picture.path);
     const bool same = old && old->size == picture.size &&
                       old->content_hash == picture.content_hash && old->code == picture.code;
     if (same) {
-      Write(catalogue_.statements_.update, picture);
+      Write(statements_.update, old->id, picture);
       return {.id = old->id, .replaced = std::nullopt};
     }
     PutResult result;
     if (old) {
-      RemoveId(old->id);
+      RemovePicture(*old);
       result.replaced = old->id;
     }
-    Write(catalogue_.statements_.insert, picture);
-    result.id = static_cast<uint64_t>(catalogue_.database_->last_insert_id());
+    result.id = ++last_id_;
+    Write(statements_.insert, result.id, picture);
+    changed_ = true;
+    if (!picture.code.empty()) NoteChange(result.id, picture.code);
     return result;
   }
 
   std::optional<uint64_t> Remove(std::string_view path) override {
     CheckOpen();
-    const std::optional<CataloguedPicture> old = catalogue_.FindByPath(path);
+    const std::optional<CataloguedPicture> old = Find(path);
     if (!old) return std::nullopt;
-    RemoveId(old->id);
+    RemovePicture(*old);
     return old->id;
+  }
+
+  void Touch(std::string_view path, int64_t modified_ns) override {
+    CheckOpen();
+    const StatementUse use(statements_.touch);
+    use->BindBytes(1, AsBytes(path)).Bind(2, modified_ns);
+    use->Step();
+  }
+
+  void ClearNext() override {
+    CheckOpen();
+    connection_.database->Execute("DELETE FROM next_pictures");
+  }
+
+  void SwitchToNext() override {
+    CheckOpen();
+    ++generation_;
+    connection_.database->Execute(
+        fmt::format("DELETE FROM pictures; INSERT INTO pictures SELECT * FROM next_pictures; "
+                    "DELETE FROM next_pictures; DELETE FROM changes; "
+                    "UPDATE state SET known_since = {}",
+                    generation_));
+  }
+
+  void ForgetChanges(uint64_t until) override {
+    CheckOpen();
+    connection_.database->Execute(
+        fmt::format("DELETE FROM changes WHERE generation <= {0}; "
+                    "UPDATE state SET known_since = max(known_since, {0})",
+                    until));
   }
 
   void PutSetting(std::string_view key, std::string_view value) override {
     CheckOpen();
-    const StatementUse use(catalogue_.statements_.put_setting);
+    const StatementUse use(connection_.put_setting);
     use->BindText(1, key).BindText(2, value);
     use->Step();
   }
 
-  void Commit() override {
+  uint64_t Commit() override {
     CheckOpen();
-    catalogue_.database_->Execute("COMMIT");
+    if (changed_ && is_current_) ++generation_;
+    {
+      const StatementUse use(connection_.put_state);
+      use->Bind(1, std::bit_cast<int64_t>(last_id_)).Bind(2, std::bit_cast<int64_t>(generation_));
+      use->Step();
+    }
+    connection_.database->Execute("COMMIT");
     open_ = false;
-    catalogue_.in_batch_ = false;
+    connection_.in_batch = false;
+    return generation_;
   }
 
  private:
   void CheckOpen() const {
     // After some failures, a full disk for one, SQLite gives the transaction up. What came after
     // would stand alone.
-    if (open_ && catalogue_.database_->in_transaction()) return;
+    if (open_ && connection_.database->in_transaction()) return;
     throw Error(ErrorCode::kInvalidArgument,
-                catalogue_.database_->name() + ": this batch of changes is over");
+                connection_.database->name() + ": this batch of changes is over");
   }
 
-  static void Write(SqliteStatement& statement, const CataloguedPicture& picture) {
+  void End() {
+    open_ = false;
+    try {
+      if (connection_.database->in_transaction()) connection_.database->Execute("ROLLBACK");
+    } catch (const Error&) {  // done when the file is opened next, as after a kill
+    }
+    connection_.in_batch = false;
+  }
+
+  std::optional<CataloguedPicture> Find(std::string_view path) {
+    const StatementUse use(statements_.find);
+    use->BindBytes(1, AsBytes(path));
+    if (!use->Step()) return std::nullopt;
+    return ReadPicture(statements_.find);
+  }
+
+  static void Write(SqliteStatement& statement, uint64_t id, const CataloguedPicture& picture) {
     const StatementUse use(statement);
-    BindPicture(statement, picture);
+    use->Bind(1, std::bit_cast<int64_t>(id))
+        .BindBytes(2, AsBytes(picture.path))
+        .Bind(3, std::bit_cast<int64_t>(picture.size))
+        .Bind(4, picture.modified_ns)
+        .Bind(5, std::bit_cast<int64_t>(picture.content_hash))
+        .BindBytes(6, picture.code)
+        .Bind(7, picture.width)
+        .Bind(8, picture.height)
+        .BindText(9, picture.failure);
     use->Step();
   }
 
-  void RemoveId(uint64_t id) {
-    const StatementUse use(catalogue_.statements_.remove);
-    use->Bind(1, std::bit_cast<int64_t>(id));
+  void RemovePicture(const CataloguedPicture& picture) {
+    {
+      const StatementUse use(statements_.remove);
+      use->Bind(1, std::bit_cast<int64_t>(picture.id));
+      use->Step();
+    }
+    changed_ = true;
+    if (!picture.code.empty()) NoteChange(picture.id, {});
+  }
+
+  // The changes of this batch belong to the generation that its commit makes.
+  void NoteChange(uint64_t id, std::span<const uint8_t> code) {
+    if (!is_current_) return;
+    const StatementUse use(connection_.put_change);
+    use->Bind(1, std::bit_cast<int64_t>(generation_ + 1))
+        .Bind(2, std::bit_cast<int64_t>(id))
+        .BindBytes(3, code);
     use->Step();
   }
 
-  SqliteCatalogue& catalogue_;
+  WriteConnection& connection_;
+  SetStatements& statements_;
+  bool is_current_;
+  uint64_t last_id_ = 0;
+  uint64_t generation_ = 0;
+  bool changed_ = false;
   bool open_ = true;
 };
 
-std::unique_ptr<CatalogueBatch> SqliteCatalogue::StartBatch() {
-  if (access_ == CatalogueAccess::kRead || in_batch_) {
-    throw Error(ErrorCode::kInvalidArgument,
-                fmt::format("{}: {}", database_->name(),
-                            in_batch_ ? "another batch of changes is not over"
-                                      : "the catalogue was opened for reading only"));
+class SqliteCatalogue : public Catalogue {
+ public:
+  // `writer` is null when the catalogue is only read.
+  SqliteCatalogue(const std::filesystem::path& path, std::unique_ptr<SqliteDatabase> writer,
+                  const SqliteOptions& options)
+      : name_(path.string()),
+        writer_(writer ? std::make_unique<WriteConnection>(std::move(writer)) : nullptr),
+        readers_(std::make_shared<ReadConnections>(path, options.wait_ms)) {}
+
+  std::unique_ptr<CatalogueSnapshot> Snapshot() const override {
+    return TakeSqliteSnapshot(readers_);
   }
-  return std::make_unique<SqliteBatch>(*this);
-}
 
-void PrepareToWrite(SqliteDatabase& database) {
-  if (database.read_only()) database.Fail(SQLITE_READONLY);
-  // The write-ahead log: readers go on while someone writes. FULL: a commit that returned survives
-  // the loss of power, or ids that an index already holds could be given again. It costs one sync
-  // for each batch.
-  database.ReadNumber("PRAGMA journal_mode = WAL");
-  database.Execute("PRAGMA synchronous = FULL");
-}
-
-// An empty log holds nothing; readers leave one behind.
-bool HasLog(const std::filesystem::path& path) {
-  std::filesystem::path log = path;
-  log += "-wal";
-  std::error_code missing;
-  return std::filesystem::file_size(log, missing) > 0 && !missing;
-}
-
-// SQLite takes what is missing of the last page for zeros. (A log may hold that page.)
-bool LastPageIsCut(const std::filesystem::path& path) {
-  std::error_code failed;
-  return !HasLog(path) && std::filesystem::file_size(path, failed) % kPageSize != 0 && !failed;
-}
-
-void CheckIsCatalogue(SqliteDatabase& database, bool last_page_is_cut) {
-  const int64_t application = database.ReadNumber("PRAGMA application_id");
-  const int64_t version = database.ReadNumber("PRAGMA user_version");
-  if (application != kApplication || version < 1) {
-    throw Error(ErrorCode::kCorrupt, database.name() + ": not a catalogue of Bitpool");
+  std::unique_ptr<CatalogueBatch> StartBatch(PictureSet set) override {
+    if (!writer_) Refuse("the catalogue was opened for reading only");
+    if (writer_->in_batch.exchange(true)) Refuse("another batch of changes is not over");
+    return std::make_unique<SqliteBatch>(*writer_, set);
   }
-  if (version > kVersion) {
-    throw Error(ErrorCode::kUnsupported,
-                fmt::format("{}: a newer Bitpool made it (version {} of the catalogue, this "
-                            "program reads up to {})",
-                            database.name(), version, kVersion));
-  }
-  if (last_page_is_cut) {
-    throw Error(ErrorCode::kCorrupt,
-                database.name() + ": the catalogue is damaged (the last page is cut off)");
-  }
-}
 
-std::unique_ptr<SqliteDatabase> OpenExisting(const std::filesystem::path& path, int flags,
-                                             bool immutable, int wait_ms) {
-  const bool last_page_is_cut = LastPageIsCut(path);
-  auto database = std::make_unique<SqliteDatabase>(path, flags, immutable, wait_ms);
-  CheckIsCatalogue(*database, last_page_is_cut);
-  return database;
-}
-
-// Opens for reading also where nothing may be written, not even the files beside the database that
-// the log needs. They are missing only if nobody is writing.
-std::unique_ptr<SqliteDatabase> OpenToRead(const std::filesystem::path& path, int wait_ms) {
-  try {
-    return OpenExisting(path, SQLITE_OPEN_READONLY, false, wait_ms);
-  } catch (const Error& error) {
-    if (error.code() != ErrorCode::kIo || HasLog(path)) throw;
+ private:
+  [[noreturn]] void Refuse(const char* reason) const {
+    throw Error(ErrorCode::kInvalidArgument, name_, reason);
   }
-  return OpenExisting(path, SQLITE_OPEN_READONLY, true, wait_ms);
-}
 
-// Starts the transaction that makes the catalogue. False when the file is in use for something.
-bool BeginIfEmpty(SqliteDatabase& database) {
-  try {
-    database.Execute("BEGIN EXCLUSIVE");
-    return database.ReadNumber("PRAGMA schema_version") == 0;
-  } catch (const Error& error) {
-    if (error.code() == ErrorCode::kCorrupt) return false;  // no database
-    throw;
-  }
-}
+  std::string name_;
+  std::unique_ptr<WriteConnection> writer_;
+  std::shared_ptr<ReadConnections> readers_;
+};
 
 }  // namespace
-
-std::unique_ptr<Catalogue> CreateSqliteCatalogue(const std::filesystem::path& path,
-                                                 const SqliteOptions& options) {
-  auto database = std::make_unique<SqliteDatabase>(path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE,
-                                                   false, options.wait_ms);
-  database->Execute(fmt::format("PRAGMA page_size = {}", kPageSize));
-  // One transaction: what a process leaves that is killed here counts as empty.
-  if (!BeginIfEmpty(*database)) {
-    throw Error(ErrorCode::kInvalidArgument, path.string() + ": already exists");
-  }
-  database->Execute(kSchema);
-  database->Execute(fmt::format("PRAGMA application_id = {}; PRAGMA user_version = {}; COMMIT",
-                                kApplication, kVersion));
-  PrepareToWrite(*database);
-  return std::make_unique<SqliteCatalogue>(std::move(database), CatalogueAccess::kWrite);
-}
 
 std::unique_ptr<Catalogue> OpenSqliteCatalogue(const std::filesystem::path& path,
                                                CatalogueAccess access,
                                                const SqliteOptions& options) {
+  std::unique_ptr<SqliteDatabase> writer;
+  // Creating comes first: it also takes over what a process left that was killed while it created.
+  if (access == CatalogueAccess::kCreate) writer = CreateCatalogue(path, options.wait_ms);
   std::error_code ignored;
   if (!std::filesystem::exists(path, ignored)) {
     throw Error(ErrorCode::kNotFound, path.string() + ": there is no catalogue");
   }
-  if (access == CatalogueAccess::kRead) {
-    return std::make_unique<SqliteCatalogue>(OpenToRead(path, options.wait_ms), access);
+  if (access != CatalogueAccess::kRead && !writer) {
+    writer = OpenCatalogueToWrite(path, options.wait_ms);
   }
-  auto database = OpenExisting(path, SQLITE_OPEN_READWRITE, false, options.wait_ms);
-  PrepareToWrite(*database);
-  return std::make_unique<SqliteCatalogue>(std::move(database), access);
+  return std::make_unique<SqliteCatalogue>(path, std::move(writer), options);
 }
 
 }  // namespace bitpool

@@ -13,6 +13,7 @@
 #include <map>
 
 #include "bitpool/base/random.h"
+#include "bitpool/catalog/catalogue_testing.h"
 #include "bitpool/catalog/sqlite_database.h"
 #include "bitpool/io/testing.h"
 
@@ -20,215 +21,40 @@ namespace bitpool {
 namespace {
 
 using namespace std::string_literals;
+using testing::All;
 using testing::ExpectError;
+using testing::MakePicture;
+using testing::PutOne;
+using testing::Tamper;
 using testing::TempFolder;
 
 constexpr SqliteOptions kNoWait = {.wait_ms = 0};
 
-CataloguedPicture MakePicture(const std::string& path, uint64_t content = 1) {
-  return {.path = path,
-          .size = 1000 + content,
-          .modified_ns = -5,
-          .content_hash = ~content,  // beyond the signed range
-          .code = {0, 1, 255, static_cast<uint8_t>(content)},
-          .width = 640,
-          .height = 480,
-          .failure = ""};
+std::unique_ptr<Catalogue> Create(const std::filesystem::path& path,
+                                  const SqliteOptions& options = {}) {
+  return OpenSqliteCatalogue(path, CatalogueAccess::kCreate, options);
 }
 
-uint64_t PutOne(Catalogue& catalogue, const CataloguedPicture& picture) {
-  const auto batch = catalogue.StartBatch();
-  const uint64_t id = batch->Put(picture).id;
-  batch->Commit();
-  return id;
-}
-
-std::vector<CataloguedPicture> All(const Catalogue& catalogue) {
-  std::vector<CataloguedPicture> pictures;
-  catalogue.ForEach([&](const CataloguedPicture& picture) { pictures.push_back(picture); });
-  return pictures;
-}
-
-// Runs SQL on a file behind the catalogue's back.
-void Tamper(const std::filesystem::path& path, const std::string& sql) {
-  SqliteDatabase(path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, false, 0).Execute(sql);
-}
-
-TEST(SqliteCatalogue, KeepsEveryFieldAndOddPaths) {
-  const TempFolder folder;
-  const std::vector<std::string> paths = {
-      "plain.jpg",
-      "with space.jpg",
-      "quote ' and \" and ; DROP TABLE pictures; --",
-      "new\nline\ttab",
-      "emoji \xf0\x9f\x93\xb7.jpg",
-      "\xff\xfe not UTF-8 \xc3",
-      "nul \0 inside"s,
-      "",
-      "a%b_c?d#e",
-      std::string(5000, 'x'),
-  };
-  std::vector<CataloguedPicture> expected;
-  {
-    const auto catalogue = CreateSqliteCatalogue(folder / "catalogue");
-    const auto batch = catalogue->StartBatch();
-    for (const std::string& path : paths) {
-      CataloguedPicture picture = MakePicture(path, expected.size());
-      if (expected.size() % 3 == 1) {
-        picture.code.clear();
-        picture.failure = "damaged: \xff \0 end"s;
-        picture.width = 0;
-      }
-      picture.id = batch->Put(picture).id;
-      expected.push_back(picture);
-    }
-    batch->Commit();
-    EXPECT_EQ(All(*catalogue), expected);
-  }
-  for (const CatalogueAccess access : {CatalogueAccess::kRead, CatalogueAccess::kWrite}) {
-    const auto catalogue = OpenSqliteCatalogue(folder / "catalogue", access);
-    EXPECT_EQ(All(*catalogue), expected);
-    EXPECT_EQ(catalogue->Count(), 10U);
-    EXPECT_EQ(catalogue->FailedCount(), 3U);
-    for (const CataloguedPicture& picture : expected) {
-      EXPECT_EQ(catalogue->FindByPath(picture.path), picture);
-      EXPECT_EQ(catalogue->FindById(picture.id), picture);
-    }
-    EXPECT_EQ(catalogue->FindByPath("PLAIN.jpg"), std::nullopt);
-    EXPECT_EQ(catalogue->FindByPath("nul "), std::nullopt);
-    EXPECT_EQ(catalogue->FindById(0), std::nullopt);
-    EXPECT_EQ(catalogue->FindById(~uint64_t{0}), std::nullopt);
-  }
-}
-
-TEST(SqliteCatalogue, AnIdStandsForOneContentAndOneCode) {
-  const TempFolder folder;
-  const auto catalogue = CreateSqliteCatalogue(folder / "catalogue");
-  const uint64_t first = PutOne(*catalogue, MakePicture("a"));
-  EXPECT_EQ(first, 1U);
-
-  CataloguedPicture touched = MakePicture("a");
-  touched.modified_ns = 77;
-  EXPECT_EQ(PutOne(*catalogue, touched), first);
-  EXPECT_EQ(catalogue->FindByPath("a")->modified_ns, 77);
-
-  const auto expect_new_id = [&](const CataloguedPicture& changed) {
-    const uint64_t before = catalogue->FindByPath("a")->id;
-    const auto batch = catalogue->StartBatch();
-    const PutResult result = batch->Put(changed);
-    batch->Commit();
-    EXPECT_GT(result.id, before);
-    EXPECT_EQ(result.replaced, before);
-    EXPECT_EQ(catalogue->FindById(before), std::nullopt);
-    EXPECT_EQ(catalogue->FindByPath("a")->id, result.id);
-    EXPECT_EQ(catalogue->Count(), 1U);
-  };
-  CataloguedPicture changed = touched;
-  changed.content_hash = 5;
-  expect_new_id(changed);
-  changed.size = 6;
-  expect_new_id(changed);
-  changed.code.back() ^= 1;
-  expect_new_id(changed);
-  changed.code.clear();
-  expect_new_id(changed);
-}
-
-TEST(SqliteCatalogue, IdsAreNeverGivenAgain) {
-  const TempFolder folder;
-  uint64_t last = 0;
-  {
-    const auto catalogue = CreateSqliteCatalogue(folder / "catalogue");
-    PutOne(*catalogue, MakePicture("a"));
-    last = PutOne(*catalogue, MakePicture("b"));
-    const auto batch = catalogue->StartBatch();
-    EXPECT_EQ(batch->Remove("b"), last);
-    EXPECT_EQ(batch->Remove("b"), std::nullopt);
-    EXPECT_EQ(batch->Remove("a"), 1U);
-    batch->Commit();
-    EXPECT_EQ(catalogue->Count(), 0U);
-  }
-  const auto catalogue = OpenSqliteCatalogue(folder / "catalogue", CatalogueAccess::kWrite);
-  EXPECT_GT(PutOne(*catalogue, MakePicture("b")), last);
-}
-
-TEST(SqliteCatalogue, Settings) {
-  const TempFolder folder;
-  {
-    const auto catalogue = CreateSqliteCatalogue(folder / "catalogue");
-    EXPECT_EQ(catalogue->Setting("root"), std::nullopt);
-    const auto batch = catalogue->StartBatch();
-    batch->PutSetting("root", "old");
-    batch->PutSetting("root", "/home/\xff \0'x"s);
-    batch->PutSetting("", "");
-    batch->Commit();
-  }
-  const auto catalogue = OpenSqliteCatalogue(folder / "catalogue", CatalogueAccess::kRead);
-  EXPECT_EQ(catalogue->Setting("root"), "/home/\xff \0'x"s);
-  EXPECT_EQ(catalogue->Setting(""), "");
-  EXPECT_EQ(catalogue->Setting("Root"), std::nullopt);
-}
-
-TEST(SqliteCatalogue, ABatchIsAllOrNothing) {
-  const TempFolder folder;
-  const auto catalogue = CreateSqliteCatalogue(folder / "catalogue");
-  PutOne(*catalogue, MakePicture("kept"));
-  {
-    const auto batch = catalogue->StartBatch();
-    batch->Put(MakePicture("dropped"));
-    batch->Remove("kept");
-    batch->PutSetting("key", "value");
-    EXPECT_EQ(catalogue->Count(), 1U);  // the writer sees its own changes
-    EXPECT_TRUE(catalogue->FindByPath("dropped"));
-  }
-  EXPECT_EQ(catalogue->Count(), 1U);
-  EXPECT_TRUE(catalogue->FindByPath("kept"));
-  EXPECT_EQ(catalogue->Setting("key"), std::nullopt);
-
-  const auto batch = catalogue->StartBatch();
-  ExpectError(ErrorCode::kInvalidArgument, {"not over"}, [&] { catalogue->StartBatch(); });
-  batch->Commit();
-  ExpectError(ErrorCode::kInvalidArgument, {"over"}, [&] { batch->Put(MakePicture("x")); });
-  ExpectError(ErrorCode::kInvalidArgument, {"over"}, [&] { batch->Remove("x"); });
-  ExpectError(ErrorCode::kInvalidArgument, {"over"}, [&] { batch->PutSetting("x", ""); });
-  ExpectError(ErrorCode::kInvalidArgument, {"over"}, [&] { batch->Commit(); });
-  catalogue->StartBatch();  // the object of the old batch is still there, and does no harm
-}
-
-TEST(SqliteCatalogue, VisitorsMayReadAndThrow) {
-  const TempFolder folder;
-  const auto catalogue = CreateSqliteCatalogue(folder / "catalogue");
-  for (const char* path : {"a", "b", "c"}) PutOne(*catalogue, MakePicture(path));
-  std::string seen;
-  catalogue->ForEach([&](const CataloguedPicture& outer) {
-    EXPECT_EQ(catalogue->FindByPath(outer.path)->id, outer.id);
-    catalogue->ForEach([&](const CataloguedPicture& inner) { seen += outer.path + inner.path; });
-  });
-  EXPECT_EQ(seen, "aaabacbabbbccacbcc");
-  EXPECT_THROW(catalogue->ForEach([](const CataloguedPicture&) { throw std::string("stop"); }),
-               std::string);
-  EXPECT_EQ(All(*catalogue).size(), 3U);
-}
+uint64_t CountOf(const Catalogue& catalogue) { return catalogue.Snapshot()->Count(); }
 
 // --- Opening ----------------------------------------------------------------------------------
 
-TEST(SqliteCatalogue, CreateReplacesNothing) {
+TEST(SqliteCatalogue, CreatingReplacesNothing) {
   const TempFolder folder;
-  PutOne(*CreateSqliteCatalogue(folder / "catalogue"), MakePicture("a"));
-  ExpectError(ErrorCode::kInvalidArgument, {"/catalogue", "already exists"},
-              [&] { CreateSqliteCatalogue(folder / "catalogue"); });
-  EXPECT_EQ(OpenSqliteCatalogue(folder / "catalogue", CatalogueAccess::kRead)->Count(), 1U);
+  PutOne(*Create(folder / "catalogue"), MakePicture("a"));
+  EXPECT_EQ(CountOf(*Create(folder / "catalogue")), 1U);
+  EXPECT_EQ(CountOf(*OpenSqliteCatalogue(folder / "catalogue", CatalogueAccess::kRead)), 1U);
   std::ofstream(folder / "notes") << "text";
-  ExpectError(ErrorCode::kInvalidArgument, {"/notes", "already exists"},
-              [&] { CreateSqliteCatalogue(folder / "notes"); });
+  ExpectError(ErrorCode::kCorrupt, {"/notes", "not a catalogue"},
+              [&] { Create(folder / "notes"); });
   EXPECT_EQ(std::filesystem::file_size(folder / "notes"), 4U);
   Tamper(folder / "other", "CREATE TABLE t(a)");
-  ExpectError(ErrorCode::kInvalidArgument, {"/other", "already exists"},
-              [&] { CreateSqliteCatalogue(folder / "other"); });
+  ExpectError(ErrorCode::kCorrupt, {"/other", "not a catalogue"},
+              [&] { Create(folder / "other"); });
   ExpectError(ErrorCode::kIo, {"/missing/catalogue", "cannot open"},
-              [&] { CreateSqliteCatalogue(folder / "missing/catalogue"); });
+              [&] { Create(folder / "missing/catalogue"); });
   std::ofstream(folder / "empty");  // what a process leaves that is killed while it creates
-  EXPECT_EQ(CreateSqliteCatalogue(folder / "empty")->Count(), 0U);
+  EXPECT_EQ(CountOf(*Create(folder / "empty")), 0U);
 }
 
 TEST(SqliteCatalogue, NamesThatMeanSomethingToSqlite) {
@@ -236,9 +62,9 @@ TEST(SqliteCatalogue, NamesThatMeanSomethingToSqlite) {
   const std::filesystem::path before = std::filesystem::current_path();
   std::filesystem::current_path(folder.path());
   for (const char* name : {":memory:", "file:x?mode=memory", "a b%20#?.db"}) {
-    PutOne(*CreateSqliteCatalogue(name), MakePicture("a"));
+    PutOne(*Create(name), MakePicture("a"));
     EXPECT_TRUE(std::filesystem::exists(folder / name)) << name;
-    EXPECT_EQ(OpenSqliteCatalogue(name, CatalogueAccess::kRead)->Count(), 1U);
+    EXPECT_EQ(CountOf(*OpenSqliteCatalogue(name, CatalogueAccess::kRead)), 1U);
   }
   std::filesystem::current_path(before);
 }
@@ -263,20 +89,83 @@ TEST(SqliteCatalogue, OpenRefusesWhatIsNoCatalogue) {
 
 TEST(SqliteCatalogue, OpenRefusesWhatANewerBitpoolMade) {
   const TempFolder folder;
-  CreateSqliteCatalogue(folder / "catalogue");
-  Tamper(folder / "catalogue", "PRAGMA user_version = 2");
-  for (const CatalogueAccess access : {CatalogueAccess::kRead, CatalogueAccess::kWrite}) {
-    ExpectError(ErrorCode::kUnsupported, {"/catalogue", "a newer Bitpool made it", "version 2"},
+  Create(folder / "catalogue");
+  Tamper(folder / "catalogue", "PRAGMA user_version = 3");
+  for (const CatalogueAccess access :
+       {CatalogueAccess::kRead, CatalogueAccess::kWrite, CatalogueAccess::kCreate}) {
+    ExpectError(ErrorCode::kUnsupported, {"/catalogue", "a newer Bitpool made it", "version 3"},
                 [&] { OpenSqliteCatalogue(folder / "catalogue", access); });
   }
 }
 
-TEST(SqliteCatalogue, ReadingOnlyChangesNothing) {
+// What is no table of ours could run for ever or change what is read.
+TEST(SqliteCatalogue, OpenRefusesOtherThingsThanTables) {
   const TempFolder folder;
-  PutOne(*CreateSqliteCatalogue(folder / "catalogue"), MakePicture("a"));
-  const auto catalogue = OpenSqliteCatalogue(folder / "catalogue", CatalogueAccess::kRead);
-  ExpectError(ErrorCode::kInvalidArgument, {"/catalogue", "reading only"},
-              [&] { catalogue->StartBatch(); });
+  const std::vector<std::string> forgeries = {
+      "DROP TABLE changes",
+      "DROP TABLE changes; CREATE VIEW changes AS WITH RECURSIVE c(generation) AS (SELECT 1 UNION "
+      "ALL SELECT generation + 1 FROM c) SELECT generation, generation AS id, x'' AS code FROM c",
+      "CREATE TRIGGER t AFTER INSERT ON pictures BEGIN DELETE FROM settings; END",
+      "DROP TABLE state; CREATE TABLE state(x)"};
+  for (size_t i = 0; i < forgeries.size(); ++i) {
+    const std::filesystem::path path = folder / std::to_string(i);
+    Create(path);
+    Tamper(path, forgeries[i]);
+    for (const CatalogueAccess access : {CatalogueAccess::kRead, CatalogueAccess::kWrite}) {
+      ExpectError(ErrorCode::kCorrupt, {"catalogue"}, [&] { OpenSqliteCatalogue(path, access); });
+    }
+  }
+}
+
+// --- Version 1 --------------------------------------------------------------------------------
+
+void FillFirstVersion(const std::filesystem::path& path) {
+  testing::MakeFirstVersion(path);
+  Tamper(path,
+         "INSERT INTO pictures VALUES(1, x'61', 10, 20, 30, x'0102', 4, 3, ''), "
+         "(7, x'62', 11, 21, 31, x'', 0, 0, 'damaged'), (9, x'63', 1, 2, 3, x'0304', 4, 3, '');"
+         "DELETE FROM pictures WHERE id = 9;"
+         "INSERT INTO settings VALUES('generation', '12'), ('root', '..')");
+}
+
+void ExpectFirstVersionContent(const CatalogueSnapshot& snapshot) {
+  EXPECT_EQ(snapshot.generation(), 12U);
+  EXPECT_EQ(snapshot.Setting("root"), "..");
+  EXPECT_EQ(snapshot.Count(), 2U);
+  EXPECT_EQ(snapshot.FailedCount(), 1U);
+  EXPECT_TRUE(All(snapshot, PictureSet::kNext).empty());
+  EXPECT_EQ(snapshot.FindByPath("a")->code, (std::vector<uint8_t>{1, 2}));
+  EXPECT_EQ(snapshot.CountChanges(12), 0U);
+  EXPECT_EQ(snapshot.CountChanges(11), std::nullopt);
+}
+
+TEST(SqliteCatalogue, ReadsVersionOneAndLeavesItAlone) {
+  const TempFolder folder;
+  FillFirstVersion(folder / "catalogue");
+  const auto reader = OpenSqliteCatalogue(folder / "catalogue", CatalogueAccess::kRead);
+  const auto before = reader->Snapshot();
+  ExpectFirstVersionContent(*before);
+  SqliteDatabase database(folder / "catalogue", SQLITE_OPEN_READWRITE, false, 0);
+  EXPECT_EQ(database.ReadNumber("PRAGMA user_version"), 1);
+
+  // Another process brings it up to date meanwhile.
+  const auto writer = OpenSqliteCatalogue(folder / "catalogue", CatalogueAccess::kWrite);
+  EXPECT_EQ(database.ReadNumber("PRAGMA user_version"), 2);
+  ExpectFirstVersionContent(*before);
+  ExpectFirstVersionContent(*reader->Snapshot());
+  ExpectFirstVersionContent(*writer->Snapshot());
+  EXPECT_EQ(PutOne(*writer, MakePicture("d")), 10U);  // 9 was given before
+  for (const auto* catalogue : {reader.get(), writer.get()}) {
+    const auto snapshot = catalogue->Snapshot();
+    EXPECT_EQ(snapshot->generation(), 13U);
+    EXPECT_EQ(snapshot->Count(), 3U);
+    EXPECT_EQ(snapshot->CountChanges(12), 1U);
+  }
+  const auto batch = writer->StartBatch(PictureSet::kNext);  // old and new tables go together
+  batch->Put(MakePicture("x"));
+  batch->SwitchToNext();
+  batch->Commit();
+  EXPECT_EQ(CountOf(*reader), 1U);
 }
 
 // Runs `action` in a child process that may not write where only root may; true when it ended well.
@@ -300,7 +189,7 @@ bool SucceedsWithoutRights(const Action& action) {
 
 TEST(SqliteCatalogue, ReadsInAFolderItMayNotWriteTo) {
   const TempFolder folder;
-  PutOne(*CreateSqliteCatalogue(folder / "a #1%.db"), MakePicture("a"));
+  PutOne(*Create(folder / "a #1%.db"), MakePicture("a"));
   chmod((folder / "a #1%.db").c_str(), 0444);
   chmod(folder.path().c_str(), 0555);
   EXPECT_TRUE(SucceedsWithoutRights([&] {
@@ -318,8 +207,8 @@ TEST(SqliteCatalogue, ReadsInAFolderItMayNotWriteTo) {
 // --- Damage and interruption ------------------------------------------------------------------
 
 void FillWithPictures(const std::filesystem::path& path, int count) {
-  const auto catalogue = CreateSqliteCatalogue(path);
-  const auto batch = catalogue->StartBatch();
+  const auto catalogue = Create(path);
+  const auto batch = catalogue->StartBatch(PictureSet::kCurrent);
   for (int i = 0; i < count; ++i) batch->Put(MakePicture("folder/" + std::to_string(i), i));
   batch->PutSetting("key", "value");
   batch->Commit();
@@ -366,11 +255,15 @@ TEST(SqliteCatalogue, DamagedNeverCrashes) {
     }
     try {
       const auto catalogue = OpenSqliteCatalogue(folder / "damaged", CatalogueAccess::kWrite);
-      All(*catalogue);
-      catalogue->FindByPath("folder/77");
-      catalogue->Count();
-      catalogue->FailedCount();
-      catalogue->Setting("key");
+      {
+        const auto snapshot = catalogue->Snapshot();
+        All(*snapshot);
+        snapshot->FindByPath("folder/77");
+        snapshot->Count();
+        snapshot->FailedCount();
+        snapshot->Setting("key");
+        snapshot->ForEachChange(0, [](uint64_t, auto) {});
+      }
       PutOne(*catalogue, MakePicture("folder/77", 1234));
     } catch (const Error& error) {
       EXPECT_NE(error.code(), ErrorCode::kCancelled) << error.what();
@@ -389,9 +282,9 @@ constexpr int kBatchSize = 40;
 // one before, adds pictures named after it, and counts itself in a setting.
 [[noreturn]] void WriteBatches(const std::filesystem::path& path, int pipe_end) {
   const auto catalogue = OpenSqliteCatalogue(path, CatalogueAccess::kWrite);
-  for (int number = std::stoi(catalogue->Setting("batches").value_or("0"));; ++number) {
+  for (int number = std::stoi(catalogue->Snapshot()->Setting("batches").value_or("0"));; ++number) {
     if (write(pipe_end, "s", 1) != 1) _exit(1);
-    const auto batch = catalogue->StartBatch();
+    const auto batch = catalogue->StartBatch(PictureSet::kCurrent);
     for (int i = 0; i < kBatchSize; ++i) {
       batch->Put(MakePicture(std::to_string(number) + "/" + std::to_string(i), number));
       batch->Put(MakePicture("shared/" + std::to_string(i), number));
@@ -421,7 +314,7 @@ void KillDuringBatches(const std::filesystem::path& path, Random& random) {
 
 TEST(SqliteCatalogue, KilledAtAnyMomentHoldsCompleteBatches) {
   const TempFolder folder;
-  CreateSqliteCatalogue(folder / "catalogue");
+  Create(folder / "catalogue");
   Random random(7);
   int last = 0;
   for (int round = 0; round < 25; ++round) {
@@ -429,12 +322,12 @@ TEST(SqliteCatalogue, KilledAtAnyMomentHoldsCompleteBatches) {
     const CatalogueAccess access =
         round % 2 == 0 ? CatalogueAccess::kRead : CatalogueAccess::kWrite;
     const auto catalogue = OpenSqliteCatalogue(folder / "catalogue", access);
-    const int batches = std::stoi(catalogue->Setting("batches").value_or("0"));
+    const int batches = std::stoi(catalogue->Snapshot()->Setting("batches").value_or("0"));
     ASSERT_GE(batches, last);
     last = batches;
     std::map<std::string, int> per_folder;
     uint64_t previous_id = 0;
-    catalogue->ForEach([&](const CataloguedPicture& picture) {
+    catalogue->Snapshot()->ForEach(PictureSet::kCurrent, [&](const CataloguedPicture& picture) {
       EXPECT_GT(picture.id, previous_id);
       previous_id = picture.id;
       const std::string name = picture.path.substr(0, picture.path.find('/'));
@@ -467,7 +360,7 @@ TEST(SqliteCatalogue, AFullDiskEndsTheBatch) {
     const rlimit limit = {.rlim_cur = 300'000, .rlim_max = 300'000};
     if (setrlimit(RLIMIT_FSIZE, &limit) != 0) _exit(2);
     const auto catalogue = OpenSqliteCatalogue(folder / "catalogue", CatalogueAccess::kWrite);
-    const auto batch = catalogue->StartBatch();
+    const auto batch = catalogue->StartBatch(PictureSet::kCurrent);
     try {
       for (int i = 0; i < 100'000; ++i) batch->Put(MakePicture("new/" + std::to_string(i)));
       batch->Commit();
@@ -503,61 +396,19 @@ TEST(SqliteCatalogue, AFullDiskIsNamed) {
 
 TEST(SqliteCatalogue, TheSecondWriterIsTold) {
   const TempFolder folder;
-  const auto first = CreateSqliteCatalogue(folder / "catalogue", kNoWait);
+  const auto first = Create(folder / "catalogue", kNoWait);
   const auto second = OpenSqliteCatalogue(folder / "catalogue", CatalogueAccess::kWrite, kNoWait);
   {
-    const auto batch = first->StartBatch();
+    const auto batch = first->StartBatch(PictureSet::kCurrent);
     ExpectError(ErrorCode::kResources, {"/catalogue", "another process is writing"},
-                [&] { second->StartBatch(); });
+                [&] { second->StartBatch(PictureSet::kCurrent); });
     batch->Put(MakePicture("a"));
-    EXPECT_EQ(second->Count(), 0U);
+    EXPECT_EQ(CountOf(*second), 0U);
     batch->Commit();
   }
-  EXPECT_EQ(second->Count(), 1U);
+  EXPECT_EQ(CountOf(*second), 1U);
   EXPECT_EQ(PutOne(*second, MakePicture("b")), 2U);
   EXPECT_EQ(PutOne(*first, MakePicture("c")), 3U);
-}
-
-TEST(SqliteCatalogue, AReaderSeesOneMoment) {
-  const TempFolder folder;
-  const auto writer = CreateSqliteCatalogue(folder / "catalogue", kNoWait);
-  for (int i = 0; i < 5; ++i) PutOne(*writer, MakePicture(std::to_string(i)));
-  const auto reader = OpenSqliteCatalogue(folder / "catalogue", CatalogueAccess::kRead, kNoWait);
-  const auto batch = writer->StartBatch();
-  batch->Put(MakePicture("new"));
-  batch->Put(MakePicture("3", 99));
-  EXPECT_EQ(reader->Count(), 5U);
-  EXPECT_EQ(reader->FindByPath("new"), std::nullopt);
-  EXPECT_EQ(reader->FindByPath("3")->content_hash, ~uint64_t{1});
-
-  bool committed = false;
-  std::string seen;
-  reader->ForEach([&](const CataloguedPicture& picture) {
-    if (!committed) batch->Commit();
-    committed = true;
-    seen += picture.path;
-  });
-  EXPECT_EQ(seen, "01234");
-  EXPECT_EQ(reader->Count(), 6U);
-}
-
-TEST(SqliteCatalogue, ManyPictures) {
-  constexpr int kCount = 100000;
-  const TempFolder folder;
-  const auto catalogue = CreateSqliteCatalogue(folder / "catalogue");
-  for (int start = 0; start < kCount; start += 10000) {
-    const auto batch = catalogue->StartBatch();
-    for (int i = start; i < start + 10000; ++i) {
-      CataloguedPicture picture = MakePicture("year/month/IMG_" + std::to_string(i) + ".jpg", i);
-      if (i % 1000 == 0) picture.failure = "damaged";
-      batch->Put(picture);
-    }
-    batch->Commit();
-  }
-  EXPECT_EQ(catalogue->Count(), static_cast<uint64_t>(kCount));
-  EXPECT_EQ(catalogue->FailedCount(), static_cast<uint64_t>(kCount / 1000));
-  EXPECT_EQ(catalogue->FindByPath("year/month/IMG_54321.jpg")->id, 54322U);
-  EXPECT_EQ(All(*catalogue).size(), static_cast<size_t>(kCount));
 }
 
 }  // namespace

@@ -29,6 +29,9 @@ Meaning MeaningOf(int result) {
     case SQLITE_LOCKED:
       return {ErrorCode::kResources, "another process is writing to this catalogue"};
     case SQLITE_CORRUPT:
+    case SQLITE_ERROR:  // our own statements are right, so the tables are not
+    case SQLITE_CONSTRAINT:
+    case SQLITE_MISMATCH:
       return {ErrorCode::kCorrupt, "the catalogue is damaged"};
     case SQLITE_NOTADB:
       return {ErrorCode::kCorrupt, "not a catalogue of Bitpool"};
@@ -94,7 +97,7 @@ int64_t SqliteDatabase::ReadNumber(const std::string& sql) {
 void SqliteDatabase::Fail(int result) {
   const Meaning meaning = MeaningOf(result);
   const char* reason = connection_ ? sqlite3_errmsg(connection_.get()) : sqlite3_errstr(result);
-  throw Error(meaning.code, fmt::format("{}: {} ({})", name_, meaning.text, reason));
+  throw Error(meaning.code, name_, fmt::format("{} ({})", meaning.text, reason));
 }
 
 SqliteStatement& SqliteStatement::Check(int result) {

@@ -211,7 +211,7 @@ class RetrievalRunner {
     for (const PictureQuery& query : task.queries) {
       context_.ThrowIfStopped();
       const fs::path file = set_.pictures / database.name(query.picture);
-      const std::vector<std::byte> bytes = ReadPictureBytes(file, MaxPictureBytes());
+      const std::vector<std::byte> bytes = env_.Read(file, MaxPictureBytes());
       const Picture picture = describer_.Decode(bytes);
       const double scale =
           static_cast<double>(picture.width) / static_cast<double>(describer_.Inspect(bytes).width);
@@ -281,7 +281,7 @@ FeatureFile KeptPictureFeatures(Env& env, const PictureDescriber& describer, con
                                 const RunContext& context,
                                 const std::function<void(const std::string&)>& say) {
   std::string key = describer.digest() + fmt::format(" {}", limit);
-  for (const FoundPicture& picture : FindPictures(folder, context)) {
+  for (const FoundPicture& picture : FindPictures(env, folder, context)) {
     key += fmt::format("\n{} {} {}", picture.path, picture.size, picture.mtime_ns);
   }
   const std::string digest = ContentDigest(std::as_bytes(std::span(key))).substr(0, 12);

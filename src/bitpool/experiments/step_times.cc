@@ -44,11 +44,11 @@ DescribedPictures Describe(const PictureDescriber& describer, const std::filesys
                            int wanted, const RunContext& context) {
   Progress progress = context.StartProgress("timing", "pictures", static_cast<uint64_t>(wanted));
   DescribedPictures described{.features = MemoryFeatureSet(describer.dimension())};
-  for (const FoundPicture& found : FindPictures(folder, context)) {
+  for (const FoundPicture& found : FindPictures(Env::Posix(), folder, context)) {
     context.ThrowIfStopped();
     if (static_cast<int>(described.descriptors.size()) == wanted) break;
     const Picture picture =
-        describer.Decode(ReadPictureBytes(folder / found.path, MaxPictureBytes()));
+        describer.Decode(Env::Posix().Read(folder / found.path, MaxPictureBytes()));
     const Stopwatch watch;
     MatrixF descriptors = describer.Describe(picture);
     if (descriptors.cols() == 0) continue;

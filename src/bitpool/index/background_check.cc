@@ -11,9 +11,17 @@ void BackgroundCheck::Touch() {
         failure_ = std::current_exception();
         failed_.store(!stop.stop_requested(), std::memory_order_release);
       }
+      ended_.store(true, std::memory_order_release);
+      ended_.notify_all();
     });
   });
   if (failed_.load(std::memory_order_acquire)) std::rethrow_exception(failure_);
+}
+
+void BackgroundCheck::Wait() {
+  Touch();
+  ended_.wait(false, std::memory_order_acquire);
+  Touch();
 }
 
 }  // namespace bitpool

@@ -18,11 +18,18 @@ class BackgroundCheck {
 
   // Starts the check on the first call. Throws what it has found so far.
   void Touch();
+  // The same, and waits until the check has ended.
+  void Wait();
+  // Whether it has ended and found nothing.
+  bool passed() const {
+    return ended_.load(std::memory_order_acquire) && !failed_.load(std::memory_order_acquire);
+  }
 
  private:
   std::function<void(std::stop_token)> work_;
   std::once_flag once_;
   std::atomic<bool> failed_ = false;
+  std::atomic<bool> ended_ = false;
   std::exception_ptr failure_;  // set before failed_
   std::jthread thread_;         // last: ends before the others go
 };

@@ -26,6 +26,22 @@ TEST(BackgroundCheck, WhatItFindsComesOut) {
   EXPECT_THROW(check.Touch(), std::runtime_error);
 }
 
+TEST(BackgroundCheck, MayBeWaitedFor) {
+  std::atomic<bool> may_end = false, ended = false;
+  BackgroundCheck check([&](const std::stop_token&) {
+    while (!may_end) std::this_thread::yield();
+    ended = true;
+  });
+  check.Touch();
+  EXPECT_FALSE(ended);
+  may_end = true;
+  check.Wait();
+  EXPECT_TRUE(ended);
+  BackgroundCheck damaged([](const std::stop_token&) { throw std::runtime_error("damaged"); });
+  EXPECT_THROW(damaged.Wait(), std::runtime_error);
+  EXPECT_THROW(damaged.Wait(), std::runtime_error);
+}
+
 TEST(BackgroundCheck, EndsWhenItIsNoLongerNeeded) {
   BackgroundCheck check([](const std::stop_token& stop) {
     while (!stop.stop_requested()) std::this_thread::yield();

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "bitpool/base/error.h"
-#include "bitpool/index/code_index.h"
+#include "bitpool/index/index_snapshot.h"
 #include "bitpool/index/segment_real_scan.h"
 #include "bitpool/index/split_search.h"
 
@@ -24,20 +24,6 @@ RealSearchTask& ThreadTask() {
   return task;
 }
 
-std::vector<ScoredNeighbour> ScoreList(const RealQueries& queries, size_t query,
-                                       const BinaryCodes& codes, std::span<const int64_t> ids) {
-  std::vector<double> scores(ids.size());
-  queries.Score(query, codes.rows(), scores.data());
-  std::vector<ScoredNeighbour> all;
-  for (size_t i = 0; i < ids.size(); ++i) {
-    all.push_back({.id = ids[i],
-                   .score = scores[i],
-                   .distance = HammingDistance({queries.code(query), queries.bytes_per_code()},
-                                               codes.code(static_cast<Index>(i)))});
-  }
-  return all;
-}
-
 }  // namespace
 
 void RealSearchOptions::Validate() const {
@@ -47,9 +33,9 @@ void RealSearchOptions::Validate() const {
   }
 }
 
-RealSearchResult CodeIndex::SearchReal(const MatrixFRef& weights, int64_t k,
-                                       const RealSearchOptions& options, const RunContext& context,
-                                       const IdFilter* filter) const {
+RealSearchResult IndexSnapshot::SearchReal(const MatrixFRef& weights, int64_t k,
+                                           const RealSearchOptions& options,
+                                           const RunContext& context) const {
   options.Validate();
   RequireCount(k);
   if (weights.rows() != bits_) {
@@ -59,24 +45,13 @@ RealSearchResult CodeIndex::SearchReal(const MatrixFRef& weights, int64_t k,
   }
   if (check_) check_->Touch();
   const RealQueries queries(weights);
-  const std::shared_ptr<const Moment> moment = Now();
   RealSearchResult result;
   result.k = k;
   result.neighbours.resize(queries.size() * static_cast<size_t>(k));
   if (result.neighbours.empty()) return result;
   const std::span<ScoredNeighbour> answers = result.neighbours;
-  if (const std::optional<ListedCodes> listed = FindListed(*moment, filter)) {
-    AnswerFromList(
-        queries.size(), context,
-        [&](size_t query, std::vector<ScoredNeighbour>& all) {
-          all = ScoreList(queries, query, listed->codes, listed->ids);
-        },
-        answers);
-    return result;
-  }
-
   std::vector<size_t> piece_counts;
-  for (const Part& part : moment->parts) {
+  for (const Part& part : content_->parts) {
     piece_counts.push_back(InTwoStages(*part.segment, options.how) ? 1
                                                                    : RealPieceCount(*part.segment));
   }
@@ -86,8 +61,8 @@ RealSearchResult CodeIndex::SearchReal(const MatrixFRef& weights, int64_t k,
     task.Start(queries, first, count, k);
     IdOrder order;
     for (const Piece& piece : pieces) {
-      const Part& part = moment->parts[piece.part];
-      const VisibleSegment visible = part.Visible(moment->version, filter);
+      const Part& part = content_->parts[piece.part];
+      const VisibleSegment visible = part.Visible(content_->version);
       const bool ascending = order.Continues(*part.segment, piece);
       if (InTwoStages(*part.segment, options.how)) {
         task.LookUp(visible, options.candidates);

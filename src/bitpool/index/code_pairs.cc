@@ -4,7 +4,7 @@
 #include <numeric>
 
 #include "bitpool/base/error.h"
-#include "bitpool/index/code_index.h"
+#include "bitpool/index/index_snapshot.h"
 
 namespace bitpool {
 namespace {
@@ -63,7 +63,7 @@ class JoinedSets {
 
 }  // namespace
 
-void CodeIndex::FindPairs(int radius, const RunContext& context, IdPairSink emit) const {
+void IndexSnapshot::FindPairs(int radius, const RunContext& context, IdPairSink emit) const {
   RequireRadius(radius);
   const std::shared_ptr<const CodeSegment> segment = Compacted();
   const SegmentTables tables = TablesOf(*segment, context);
@@ -92,8 +92,8 @@ void CodeIndex::FindPairs(int radius, const RunContext& context, IdPairSink emit
   if (!pairs.empty()) emit(pairs);
 }
 
-std::vector<std::vector<int64_t>> CodeIndex::FindGroups(int radius,
-                                                        const RunContext& context) const {
+std::vector<std::vector<int64_t>> IndexSnapshot::FindGroups(int radius,
+                                                            const RunContext& context) const {
   RequireRadius(radius);
   const std::shared_ptr<const CodeSegment> segment = Compacted();
   const SegmentTables tables = TablesOf(*segment, context);

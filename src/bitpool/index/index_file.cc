@@ -1,12 +1,14 @@
 #include "bitpool/index/index_file.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <string_view>
 
 #include "bitpool/base/error.h"
+#include "bitpool/io/checksum.h"
 #include "bitpool/io/container.h"
 
 namespace bitpool {
@@ -102,7 +104,7 @@ std::shared_ptr<const CodeSegment> OpenTables(const std::shared_ptr<const Contai
 
 }  // namespace
 
-void SaveIndex(Env& env, const std::filesystem::path& path, const CodeIndex& index,
+void SaveIndex(Env& env, const std::filesystem::path& path, const IndexSnapshot& index,
                IfExists if_exists) {
   const std::shared_ptr<const CodeSegment> segment = index.Compacted();
   const size_t bytes = BytesPerCode(index.bits());
@@ -127,25 +129,44 @@ void SaveIndex(Env& env, const std::filesystem::path& path, const CodeIndex& ind
   writer.Commit(metadata);
 }
 
-std::unique_ptr<CodeIndex> OpenIndex(Env& env, const std::filesystem::path& path, bool verify,
-                                     const RunContext& context) {
-  const auto container = std::make_shared<const Container>(Container::Open(env, path));
+IndexFile IndexFile::Open(Env& env, const std::filesystem::path& path) {
+  auto container = std::make_shared<const Container>(Container::Open(env, path));
   container->ExpectKind(kKind);
-  const auto bits = static_cast<int>(ReadNumber(*container, "bits", 1, kMaxBits));
-  const auto size = static_cast<size_t>(ReadNumber(*container, "codes", 0, INT64_C(1) << 32));
+  return IndexFile(std::move(container));
+}
+
+std::string IndexFile::digest() const {
+  // Opening has checked the lists of checksums of the blocks against those of the sections.
+  std::string described = container_->metadata().dump();
+  for (const Section& section : container_->sections()) {
+    described += fmt::format(" {} {} {} {:x}", section.name, DTypeName(section.dtype),
+                             fmt::join(section.dims, "×"), section.checksum);
+  }
+  return ContentDigest(std::as_bytes(std::span(described)));
+}
+
+std::unique_ptr<CodeIndex> IndexFile::Load(bool verify, const RunContext& context) const {
+  const auto bits = static_cast<int>(ReadNumber(*container_, "bits", 1, kMaxBits));
+  const auto size = static_cast<size_t>(ReadNumber(*container_, "codes", 0, INT64_C(1) << 32));
   std::shared_ptr<BackgroundCheck> check;
   if (verify) {
-    container->Verify(context);
+    container_->Verify(context);
   } else {
-    check = std::make_shared<BackgroundCheck>([container](const std::stop_token& stop) {
-      container->Verify(RunContext({.threads = 1, .stop = stop}));
-    });
+    check =
+        std::make_shared<BackgroundCheck>([container = container_](const std::stop_token& stop) {
+          container->Verify(RunContext({.threads = 1, .stop = stop}));
+        });
   }
-  const bool tables = HasSection(*container, kRows);
+  const bool tables = HasSection(*container_, kRows);
   return CodeIndex::FromSegment(
       tables ? IndexKind::kMultiIndex : IndexKind::kFlat,
-      tables ? OpenTables(container, bits, size, context) : OpenBlocks(container, bits, size),
+      tables ? OpenTables(container_, bits, size, context) : OpenBlocks(container_, bits, size),
       std::move(check));
+}
+
+std::unique_ptr<CodeIndex> OpenIndex(Env& env, const std::filesystem::path& path, bool verify,
+                                     const RunContext& context) {
+  return IndexFile::Open(env, path).Load(verify, context);
 }
 
 }  // namespace bitpool

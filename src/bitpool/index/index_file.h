@@ -2,21 +2,44 @@
 
 #include <filesystem>
 #include <memory>
+#include <string>
+#include <utility>
 
 #include "bitpool/base/run_context.h"
 #include "bitpool/index/code_index.h"
 #include "bitpool/io/atomic_file.h"
+#include "bitpool/io/container.h"
 #include "bitpool/io/env.h"
 
 namespace bitpool {
 
-// Saves an index as it is at this moment, without what was removed (.bpi).
-void SaveIndex(Env& env, const std::filesystem::path& path, const CodeIndex& index,
+// Saves what an index holds, without what was removed (.bpi).
+void SaveIndex(Env& env, const std::filesystem::path& path, const IndexSnapshot& index,
                IfExists if_exists);
 
+// A saved index that is mapped. Only its structure is checked so far.
+class IndexFile {
+ public:
+  static IndexFile Open(Env& env, const std::filesystem::path& path);
+
+  // Names the content: files of equal digests that pass their own checks hold the same index. Takes
+  // no reading of the codes.
+  std::string digest() const;
+
+  // The index. The codes are verified now with `verify`, and otherwise in the background of the
+  // first search; searches after damage was found throw kCorrupt, as does
+  // IndexSnapshot::RequireVerified.
+  std::unique_ptr<CodeIndex> Load(bool verify, const RunContext& context) const;
+
+ private:
+  explicit IndexFile(std::shared_ptr<const Container> container)
+      : container_(std::move(container)) {}
+
+  std::shared_ptr<const Container> container_;
+};
+
 // Opens a saved index by mapping it: nothing is copied, and only the structure is checked, so it
-// takes milliseconds at any size. The codes are verified now with `verify`, and otherwise in the
-// background of the first search; searches after damage was found throw kCorrupt.
+// takes milliseconds at any size. `verify` as for IndexFile::Load.
 std::unique_ptr<CodeIndex> OpenIndex(Env& env, const std::filesystem::path& path, bool verify,
                                      const RunContext& context);
 

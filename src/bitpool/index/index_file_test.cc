@@ -37,7 +37,7 @@ TEST(IndexFile, RoundTripsWithAndWithoutStoredIds) {
     const TempFolder folder;
     const auto index = SmallIndex(step);
     index->Remove(5 + 99 * step);
-    SaveIndex(Env::Posix(), folder / "a.bpi", *index, IfExists::kFail);
+    SaveIndex(Env::Posix(), folder / "a.bpi", index->Snapshot(), IfExists::kFail);
     const auto opened = OpenIndex(Env::Posix(), folder / "a.bpi", true, OneThread());
     EXPECT_EQ(opened->size(), 99);
     const BinaryCodes queries = RandomCodes(2, 10);
@@ -58,7 +58,7 @@ TEST(IndexFile, TablesRoundTrip) {
   for (int64_t i = 0; i < 8000; ++i) ids.push_back(i * 2);
   index.Add(codes, ids);
   ASSERT_GT(index.table_bytes(), 0U);
-  SaveIndex(Env::Posix(), folder / "a.bpi", index, IfExists::kFail);
+  SaveIndex(Env::Posix(), folder / "a.bpi", index.Snapshot(), IfExists::kFail);
   const auto opened = OpenIndex(Env::Posix(), folder / "a.bpi", true, OneThread());
   EXPECT_GT(opened->table_bytes(), 0U);
   const BinaryCodes queries(32, {codes.rows().begin(), codes.rows().begin() + 400});
@@ -69,7 +69,7 @@ TEST(IndexFile, TablesRoundTrip) {
 
 TEST(IndexFile, DamageIsFoundInTheBackgroundOfASearch) {
   const TempFolder folder;
-  SaveIndex(Env::Posix(), folder / "a.bpi", *SmallIndex(1), IfExists::kFail);
+  SaveIndex(Env::Posix(), folder / "a.bpi", SmallIndex(1)->Snapshot(), IfExists::kFail);
   std::string bytes = testing::ToString(Env::Posix().Map(folder / "a.bpi")->bytes());
   bytes[64 + 3] ^= 1;  // inside the blocks
   WriteFile(Env::Posix(), folder / "a.bpi", testing::ToBytes(bytes), IfExists::kReplace);
@@ -78,11 +78,37 @@ TEST(IndexFile, DamageIsFoundInTheBackgroundOfASearch) {
   ExpectError(ErrorCode::kCorrupt, {"a.bpi", "\"blocks\""}, [&] {
     while (true) opened->Search(queries, 1, OneThread());
   });
+  const auto again = OpenIndex(Env::Posix(), folder / "a.bpi", false, OneThread());
+  const IndexSnapshot snapshot = again->Snapshot();
+  for (int i = 0; i < 2; ++i) {
+    ExpectError(ErrorCode::kCorrupt, {"a.bpi", "\"blocks\""}, [&] { snapshot.RequireVerified(); });
+  }
+}
+
+TEST(IndexFile, TheDigestTellsContentsApart) {
+  const TempFolder folder;
+  const auto digest_of = [&](const IndexSnapshot& index) {
+    SaveIndex(Env::Posix(), folder / "a.bpi", index, IfExists::kReplace);
+    return IndexFile::Open(Env::Posix(), folder / "a.bpi").digest();
+  };
+  const auto index = SmallIndex(1);
+  const std::string digest = digest_of(index->Snapshot());
+  EXPECT_EQ(digest_of(SmallIndex(1)->Snapshot()), digest);
+  EXPECT_NE(digest_of(SmallIndex(2)->Snapshot()), digest);
+  const IndexSnapshot before = index->Snapshot();
+  std::vector<uint8_t> code(BytesPerCode(index->bits()));
+  const int64_t id = index->Snapshot().Compacted()->first_id();
+  ASSERT_TRUE(before.CopyCode(id, code));
+  code[0] ^= 1;
+  index->Replace(id, code);
+  EXPECT_NE(digest_of(index->Snapshot()), digest);
+  EXPECT_EQ(digest_of(before), digest);
+  OpenIndex(Env::Posix(), folder / "a.bpi", false, OneThread())->Snapshot().RequireVerified();
 }
 
 TEST(IndexFile, AnEmptyIndexCanBeSaved) {
   const TempFolder folder;
-  SaveIndex(Env::Posix(), folder / "a.bpi", CodeIndex({.bits = 64}), IfExists::kFail);
+  SaveIndex(Env::Posix(), folder / "a.bpi", CodeIndex({.bits = 64}).Snapshot(), IfExists::kFail);
   EXPECT_EQ(OpenIndex(Env::Posix(), folder / "a.bpi", true, OneThread())->size(), 0);
 }
 
@@ -90,7 +116,7 @@ TEST(IndexFile, EveryDamageIsRejected) {
   const TempFolder folder;
   const auto index = std::make_unique<CodeIndex>(IndexOptions{.bits = 8});
   index->Add(BinaryCodes(8, {1, 2, 3}), std::vector<int64_t>{2, 7, 9});
-  SaveIndex(Env::Posix(), folder / "a.bpi", *index, IfExists::kFail);
+  SaveIndex(Env::Posix(), folder / "a.bpi", index->Snapshot(), IfExists::kFail);
   const std::string good = testing::ToString(Env::Posix().Map(folder / "a.bpi")->bytes());
   testing::ExpectEveryDamageIsRejected(good, [&](const std::shared_ptr<const FileView>& view) {
     WriteFile(Env::Posix(), folder / "b.bpi", view->bytes(), IfExists::kReplace);

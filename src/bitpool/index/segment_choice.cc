@@ -20,8 +20,7 @@ constexpr SearchCost kTableAdvantage = 2;
 // What the tables cost, in all, to answer the queries.
 SearchCost CountTableCost(const CodeSegment& segment, const ScanQueries& queries) {
   const Tombstones none(segment.size());
-  const VisibleSegment visible = {
-      .segment = &segment, .tombstones = &none, .version = 0, .filter = nullptr};
+  const VisibleSegment visible = {.segment = &segment, .tombstones = &none, .version = 0};
   ScanScratch scratch;
   TopK top;
   SearchCost cost = 0;

@@ -94,7 +94,7 @@ void RealSearchTask::ShowHits(const VisibleSegment& visible, size_t i, const uin
   for (const uint32_t hit : hits) {
     const size_t place = first * kBlockCodes + hit;
     if (place >= places) continue;
-    if (!in_tables && !visible.Visible(place, visible.segment->id(place))) continue;
+    if (!in_tables && !visible.Visible(place)) continue;
     UnpackCode(blocks + hit / kBlockCodes * BlockBytes(bytes), bytes, hit % kBlockCodes,
                candidates_.codes.data() + candidates_.places.size() * bytes);
     candidates_.places.push_back(static_cast<uint32_t>(place));
@@ -129,7 +129,7 @@ void RealSearchTask::ShowRow(const VisibleSegment& visible, size_t i, uint32_t r
   int64_t added = 0;  // more than k of one code are never needed: their ids ascend
   visible.segment->tables()->ForEachSlot(row, [&](uint32_t slot) {
     const int64_t id = visible.segment->id(slot);
-    if (visible.Visible(slot, id)) {
+    if (visible.Visible(slot)) {
       tops_[i].Add({.id = id, .score = found.score, .distance = found.distance});
       ++added;
     }
@@ -150,7 +150,7 @@ void RealSearchTask::FindNearRows(const VisibleSegment& visible, size_t query, i
                           int64_t added = 0;
                           tables.ForEachSlot(row, [&](uint32_t slot) {
                             const int64_t id = visible.segment->id(slot);
-                            if (visible.Visible(slot, id)) {
+                            if (visible.Visible(slot)) {
                               nearest_.Add(id, distance);
                               ++added;
                             }

@@ -21,7 +21,7 @@ void LookUpBest(const VisibleSegment& visible, const ScanQueries& queries, size_
                                 0;  // more than k of one code are never needed: their ids ascend
                             tables.ForEachSlot(row, [&](uint32_t slot) {
                               const int64_t id = visible.segment->id(slot);
-                              if (visible.Visible(slot, id)) {
+                              if (visible.Visible(slot)) {
                                 top.Add(id, distance);
                                 ++added;
                               }
@@ -71,7 +71,7 @@ void ScanForBest(const VisibleSegment& visible, size_t begin, size_t end,
           if (static_cast<int32_t>(hit.distance) > top.threshold() || slot >= segment.size())
             continue;
           const int64_t id = segment.id(slot);
-          if (visible.Visible(slot, id)) top.Add(id, static_cast<int32_t>(hit.distance));
+          if (visible.Visible(slot)) top.Add(id, static_cast<int32_t>(hit.distance));
         }
       }
     }
@@ -87,7 +87,7 @@ void ScanWithinRadius(const VisibleSegment& visible, size_t begin, size_t end,
                                 scratch.tables, [&](uint32_t row, int32_t distance) {
                                   tables->ForEachSlot(row, [&](uint32_t slot) {
                                     const int64_t id = segment.id(slot);
-                                    if (visible.Visible(slot, id))
+                                    if (visible.Visible(slot))
                                       found.push_back({.id = id, .distance = distance});
                                     return true;
                                   });
@@ -104,7 +104,7 @@ void ScanWithinRadius(const VisibleSegment& visible, size_t begin, size_t end,
       const size_t slot = first * kBlockCodes + hit.position;
       if (slot >= segment.size()) continue;
       const int64_t id = segment.id(slot);
-      if (visible.Visible(slot, id))
+      if (visible.Visible(slot))
         found.push_back({.id = id, .distance = static_cast<int32_t>(hit.distance)});
     }
   }

@@ -8,22 +8,17 @@
 #include "bitpool/codes/hamming_scan.h"
 #include "bitpool/codes/top_k.h"
 #include "bitpool/index/code_segment.h"
-#include "bitpool/index/id_filter.h"
 #include "bitpool/index/tombstones.h"
 
 namespace bitpool {
 
-// A segment as a search sees it: with what was removed before the search began, and what the filter
-// allows.
+// A segment as a search sees it: without what was removed before the search began.
 struct VisibleSegment {
   const CodeSegment* segment;
   const Tombstones* tombstones;
   uint64_t version;
-  const IdFilter* filter;  // null: everything
 
-  bool Visible(size_t slot, int64_t id) const {
-    return !tombstones->Removed(slot, version) && (filter == nullptr || filter->Allows(id));
-  }
+  bool Visible(size_t slot) const { return !tombstones->Removed(slot, version); }
 };
 
 // Buffers of one thread, kept between scans.

@@ -86,16 +86,4 @@ void SplitSearch(std::span<const size_t> piece_counts, size_t query_count,
   });
 }
 
-// The same where candidates are few: list_all(query, all) appends all of them.
-template <class Answer, class ListAll>
-void AnswerFromList(size_t query_count, const RunContext& context, const ListAll& list_all,
-                    std::span<Answer> answers) {
-  const size_t k = answers.size() / query_count;
-  context.ParallelFor(query_count, 1, [&](size_t query, size_t) {
-    std::vector<Answer> all;
-    list_all(query, all);
-    MergeBest(all, answers.subspan(query * k, k));
-  });
-}
-
 }  // namespace bitpool

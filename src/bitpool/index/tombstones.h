@@ -32,8 +32,11 @@ class Tombstones {
     return RemovedBefore(slot, version);
   }
 
-  // For the writer: how many were removed.
-  size_t count() const { return versions_.size(); }
+  // How many were removed by now.
+  size_t count() const {
+    const std::shared_lock lock(mutex_);
+    return versions_.size();
+  }
 
  private:
   bool RemovedBefore(size_t slot, uint64_t version) const;

@@ -58,6 +58,35 @@ class Descriptor {
   int number_;
 };
 
+FileStatus ToStatus(const struct stat& status) {
+  constexpr int64_t kNanoseconds = 1'000'000'000;
+  const FileKind kind = S_ISREG(status.st_mode)   ? FileKind::kFile
+                        : S_ISDIR(status.st_mode) ? FileKind::kFolder
+                                                  : FileKind::kOther;
+  return {.kind = kind,
+          .size = static_cast<uint64_t>(status.st_size),
+          .modified_ns = status.st_mtim.tv_sec * kNanoseconds + status.st_mtim.tv_nsec};
+}
+
+FileStatus StatusOf(int descriptor, const fs::path& path) {
+  struct stat status = {};
+  if (fstat(descriptor, &status) != 0) ThrowSystem(path, "open", errno);
+  return ToStatus(status);
+}
+
+FileKind KindOf(fs::file_type type) {
+  switch (type) {
+    case fs::file_type::regular:
+      return FileKind::kFile;
+    case fs::file_type::directory:
+      return FileKind::kFolder;
+    case fs::file_type::symlink:
+      return FileKind::kLink;
+    default:
+      return FileKind::kOther;
+  }
+}
+
 class PosixOutput : public OutputFile {
  public:
   // `name` is the temporary name on disk, empty for a nameless file.
@@ -119,12 +148,11 @@ class PosixEnv : public Env {
     // Non-blocking, so that a pipe is refused below instead of waited for.
     const Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
     if (file.number() < 0) ThrowSystem(path, "open", errno);
-    struct stat status = {};
-    if (fstat(file.number(), &status) != 0) ThrowSystem(path, "open", errno);
-    if (!S_ISREG(status.st_mode)) {
+    const FileStatus status = StatusOf(file.number(), path);
+    if (status.kind != FileKind::kFile) {
       throw Error(ErrorCode::kInvalidArgument, path.string(), "expected a regular file");
     }
-    const auto length = static_cast<size_t>(status.st_size);
+    const size_t length = status.size;
     if (length == 0) return FileView::FromMapping(path.string(), nullptr, 0);
     void* data = mmap(nullptr, length, PROT_READ, MAP_SHARED, file.number(), 0);
     if (data == MAP_FAILED) ThrowSystem(path, "map", errno);
@@ -182,17 +210,67 @@ class PosixEnv : public Env {
     return stat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode);
   }
 
-  std::vector<std::string> List(const fs::path& folder) override {
+  std::vector<std::byte> Read(const fs::path& path, uint64_t max_bytes) override {
+    // Non-blocking, as in Map.
+    const Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+    if (file.number() < 0) ThrowSystem(path, "open", errno);
+    const FileStatus status = StatusOf(file.number(), path);
+    if (status.kind != FileKind::kFile) {
+      throw Error(ErrorCode::kInvalidArgument, path.string(), "expected a regular file");
+    }
+    if (status.size > max_bytes) {
+      throw Error(ErrorCode::kResources, path.string(),
+                  fmt::format("{} bytes, the limit is {}", status.size, max_bytes));
+    }
+    // As many as there were when it was opened; fewer when it has become shorter since.
+    std::vector<std::byte> bytes(status.size);
+    size_t done = 0;
+    while (done < bytes.size()) {
+      const ssize_t count = read(file.number(), bytes.data() + done, bytes.size() - done);
+      if (count < 0 && errno == EINTR) continue;
+      if (count < 0) ThrowSystem(path, "read", errno);
+      if (count == 0) break;
+      done += static_cast<size_t>(count);
+    }
+    bytes.resize(done);
+    return bytes;
+  }
+
+  FileStatus Status(const fs::path& path) override {
+    struct stat status = {};
+    if (stat(path.c_str(), &status) != 0) ThrowSystem(path, "look up", errno);
+    return ToStatus(status);
+  }
+
+  std::vector<FolderEntry> ListEntries(const fs::path& folder) override {
     std::error_code error;
-    std::vector<std::string> names;
+    std::vector<FolderEntry> entries;
     for (fs::directory_iterator entry(folder, error), end; !error && entry != end;
          entry.increment(error)) {
-      names.push_back(entry->path().filename().string());
+      // Most file systems tell the kind with the name. An entry that vanishes meanwhile is passed
+      // on as something else: whoever wants it will see.
+      std::error_code gone;
+      entries.push_back({.name = entry->path().filename().string(),
+                         .kind = KindOf(entry->symlink_status(gone).type())});
     }
     if (error) ThrowSystem(folder, "list", error.value());
-    std::sort(names.begin(), names.end());
-    return names;
+    std::ranges::sort(entries, {}, &FolderEntry::name);
+    return entries;
   }
+
+  void RemoveFolder(const fs::path& folder) override {
+    if (rmdir(folder.c_str()) != 0) ThrowSystem(folder, "remove", errno);
+  }
+
+  fs::path Canonical(const fs::path& path) override {
+    std::error_code ignored;
+    fs::path absolute = fs::absolute(path).lexically_normal();
+    if (!absolute.has_filename()) absolute = absolute.parent_path();  // "a/" is "a"
+    fs::path canonical = fs::weakly_canonical(absolute, ignored);
+    return canonical.empty() ? absolute : canonical;
+  }
+
+  std::optional<FileLock> TryLock(const fs::path& path) override { return FileLock::TryTake(path); }
 
  private:
   bool nameless_;
@@ -203,6 +281,25 @@ class PosixEnv : public Env {
 Env& Env::Posix() {
   static PosixEnv env(true);
   return env;
+}
+
+std::vector<std::string> Env::List(const fs::path& folder) {
+  std::vector<std::string> names;
+  for (FolderEntry& entry : ListEntries(folder)) names.push_back(std::move(entry.name));
+  return names;
+}
+
+void RemoveTree(Env& env, const fs::path& folder) {
+  if (!env.IsFolder(folder)) return;
+  for (const FolderEntry& entry : env.ListEntries(folder)) {
+    const fs::path path = folder / entry.name;
+    if (entry.kind == FileKind::kFolder) {
+      RemoveTree(env, path);
+    } else {
+      env.Remove(path);
+    }
+  }
+  env.RemoveFolder(folder);
 }
 
 std::unique_ptr<Env> MakePosixEnv(bool nameless) { return std::make_unique<PosixEnv>(nameless); }

@@ -4,10 +4,12 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "bitpool/io/file_lock.h"
 #include "bitpool/io/file_view.h"
 
 namespace bitpool {
@@ -23,6 +25,19 @@ class OutputFile {
   virtual void LinkAs(const std::filesystem::path& path) = 0;
 };
 
+enum class FileKind { kFile, kFolder, kLink, kOther };
+
+struct FolderEntry {
+  std::string name;
+  FileKind kind = FileKind::kOther;  // of the entry itself: links are not followed
+};
+
+struct FileStatus {
+  FileKind kind = FileKind::kOther;
+  uint64_t size = 0;        // in bytes
+  int64_t modified_ns = 0;  // last change, nanoseconds since 1970
+};
+
 // Every file operation of the library goes through this seam, so that tests can make any of them
 // fail. All throw Error: kNotFound, kResources (no space, too many open files) or kIo, with the
 // path and the system's reason.
@@ -34,6 +49,10 @@ class Env {
   static Env& Posix();
 
   virtual std::shared_ptr<const FileView> Map(const std::filesystem::path& path) = 0;
+  // The bytes of a regular file that belongs to someone else, who may cut it off meanwhile: that
+  // would end a process that has mapped it. Throws kResources, before reading, for more than
+  // `max_bytes`, and kInvalidArgument for anything but a regular file.
+  virtual std::vector<std::byte> Read(const std::filesystem::path& path, uint64_t max_bytes) = 0;
   // A new nameless file in `folder`. Where the file system can, it has no name on disk either, so
   // that nothing is left behind when the process is killed.
   virtual std::unique_ptr<OutputFile> CreateTemporary(const std::filesystem::path& folder) = 0;
@@ -43,9 +62,24 @@ class Env {
   virtual void MakeFolders(const std::filesystem::path& folder) = 0;
   virtual bool Exists(const std::filesystem::path& path) = 0;
   virtual bool IsFolder(const std::filesystem::path& path) = 0;
+  // What a path leads to; links are followed.
+  virtual FileStatus Status(const std::filesystem::path& path) = 0;
+  // The entries of a folder, sorted by name.
+  virtual std::vector<FolderEntry> ListEntries(const std::filesystem::path& folder) = 0;
+  // Removes a folder. Throws kIo when it is not empty.
+  virtual void RemoveFolder(const std::filesystem::path& folder) = 0;
+  // Absolute and without links, so that paths can be compared; nothing needs to be there.
+  virtual std::filesystem::path Canonical(const std::filesystem::path& path) = 0;
+  // Nothing when someone else holds the lock.
+  virtual std::optional<FileLock> TryLock(const std::filesystem::path& path) = 0;
+
   // Names of the entries of a folder, sorted.
-  virtual std::vector<std::string> List(const std::filesystem::path& folder) = 0;
+  std::vector<std::string> List(const std::filesystem::path& folder);
 };
+
+// Removes a folder and all that is in it; does nothing when it is not there. Links are not
+// followed.
+void RemoveTree(Env& env, const std::filesystem::path& folder);
 
 // The real file system. `nameless`: use files without a name where the file system has them (tests
 // switch it off).

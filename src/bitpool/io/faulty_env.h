@@ -1,12 +1,13 @@
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <utility>
 
 #include "bitpool/base/error.h"
 #include "bitpool/io/env.h"
 
-// For tests: an environment whose N-th changing operation fails.
+// For tests: an environment whose N-th operation fails.
 namespace bitpool::testing {
 
 class FaultyEnv : public Env {
@@ -28,16 +29,46 @@ class FaultyEnv : public Env {
     Count("rename");
     base_.Rename(from, to);
   }
-  void Remove(const std::filesystem::path& path) override { base_.Remove(path); }
+  void Remove(const std::filesystem::path& path) override {
+    Count("remove");
+    base_.Remove(path);
+  }
   void SyncFolder(const std::filesystem::path& folder) override {
     Count("sync folder");
     base_.SyncFolder(folder);
   }
-  void MakeFolders(const std::filesystem::path& folder) override { base_.MakeFolders(folder); }
-  bool Exists(const std::filesystem::path& path) override { return base_.Exists(path); }
+  void MakeFolders(const std::filesystem::path& folder) override {
+    Count("make folders");
+    base_.MakeFolders(folder);
+  }
+  std::vector<std::byte> Read(const std::filesystem::path& path, uint64_t max_bytes) override {
+    Count("read");
+    return base_.Read(path, max_bytes);
+  }
+  FileStatus Status(const std::filesystem::path& path) override {
+    Count("look up");
+    return base_.Status(path);
+  }
+  std::vector<FolderEntry> ListEntries(const std::filesystem::path& folder) override {
+    Count("list");
+    return base_.ListEntries(folder);
+  }
+  void RemoveFolder(const std::filesystem::path& folder) override {
+    Count("remove folder");
+    base_.RemoveFolder(folder);
+  }
+  std::optional<FileLock> TryLock(const std::filesystem::path& path) override {
+    Count("lock");
+    return base_.TryLock(path);
+  }
+  bool Exists(const std::filesystem::path& path) override {
+    Count("exists");
+    return base_.Exists(path);
+  }
+  // These two have no way to fail.
   bool IsFolder(const std::filesystem::path& path) override { return base_.IsFolder(path); }
-  std::vector<std::string> List(const std::filesystem::path& folder) override {
-    return base_.List(folder);
+  std::filesystem::path Canonical(const std::filesystem::path& path) override {
+    return base_.Canonical(path);
   }
 
  private:
@@ -78,7 +109,7 @@ class FaultyEnv : public Env {
 
   int failing_;
   Env& base_;
-  int operations_ = 0;
+  std::atomic<int> operations_ = 0;
 };
 
 }  // namespace bitpool::testing

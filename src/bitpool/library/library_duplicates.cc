@@ -93,7 +93,7 @@ constexpr std::string_view kScriptEnd =
 
 }  // namespace
 
-std::vector<DuplicateGroup> FindDuplicates(const Library& library, int radius,
+std::vector<DuplicateGroup> FindDuplicates(const LibrarySnapshot& library, int radius,
                                            const RunContext& context) {
   std::vector<DuplicateGroup> groups;
   for (const std::vector<int64_t>& ids : library.index().FindGroups(radius, context)) {

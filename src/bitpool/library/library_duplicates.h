@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "bitpool/base/run_context.h"
-#include "bitpool/library/library.h"
+#include "bitpool/library/library_snapshot.h"
 
 namespace bitpool {
 
@@ -20,7 +20,7 @@ struct DuplicatePicture {
   std::optional<size_t> copy_of;
 };
 
-// Pictures whose codes hang together by small steps. The best copy comes first and is the one to
+// Pictures whose codes are joined by small steps. The best copy comes first and is the one to
 // keep: the most pixels, then the largest file, the shortest path, and the first by its bytes. The
 // others follow in the same order.
 using DuplicateGroup = std::vector<DuplicatePicture>;
@@ -35,9 +35,10 @@ constexpr int DefaultDuplicateRadius(int bits) {
   return bits >= 64 ? bits / 8 : std::max(0, (bits - 16) / 6);
 }
 
-// Groups of two and more whose codes are joined by steps of at most `radius` bits, by the path of
-// the best copy. Throws kInvalidArgument for a radius below 0.
-std::vector<DuplicateGroup> FindDuplicates(const Library& library, int radius,
+// Groups of two and more pictures that are joined by chains of codes, each within `radius` bits of
+// the next. They are in the order of the path of the best copy. Throws kInvalidArgument for a
+// radius below 0.
+std::vector<DuplicateGroup> FindDuplicates(const LibrarySnapshot& library, int radius,
                                            const RunContext& context);
 
 // A script for a POSIX shell that moves all but the best of each group to a folder that is named

@@ -61,7 +61,7 @@ TEST(FindDuplicates, GroupsAreThoseOfAllPairs) {
     pictures.Write(path, FakePicture(codes[path]));
   }
   pictures.Update();
-  const Library library = pictures.Open();
+  const LibrarySnapshot library = pictures.Open();
   size_t found = 0;
   for (const int radius : {0, 1, 2, 4}) {
     std::map<std::string, std::set<std::string>> group_of;
@@ -145,14 +145,14 @@ TEST(MoveScript, MovesOddNames) {
   for (const std::string& name : names) pictures.Write(name, FakePicture(7));
   pictures.Write("best.jpg", FakePicture(7, 1000, 1000));
   pictures.Update();
-  const Library library = pictures.Open();
+  const LibrarySnapshot library = pictures.Open();
   const auto groups = FindDuplicates(library, 0, RunContext());
   ASSERT_EQ(groups.size(), 1U);
   const std::string script = MoveScript(library.root(), groups);
   EXPECT_EQ(RunScript(pictures, script, "'aside'\\''s folder'"), 0);
   EXPECT_EQ(FilesIn(pictures.root()), std::set<std::string>{"best.jpg"});
   EXPECT_EQ(FilesIn(pictures.base() / "aside's folder"), names);
-  EXPECT_EQ(testing::ToString(ReadPictureBytes(pictures.base() / "aside's folder/~", 1000)),
+  EXPECT_EQ(testing::ToString(Env::Posix().Read(pictures.base() / "aside's folder/~", 1000)),
             FakePicture(7));
   EXPECT_FALSE(fs::exists(pictures.base() / "x"));
   EXPECT_EQ(RunScript(pictures, script, "again"), 1);  // nothing is there any more
@@ -167,7 +167,7 @@ TEST(MoveScript, ReplacesAndLosesNothing) {
     pictures.Write(name, FakePicture(0xFF0000, name[3] == 'e' ? 9 : 5));
   }
   pictures.Update();
-  const Library library = pictures.Open();
+  const LibrarySnapshot library = pictures.Open();
   const std::string script = MoveScript(library.root(), FindDuplicates(library, 2, RunContext()));
   EXPECT_EQ(RunScript(pictures, script, ""), 2);
   EXPECT_EQ(RunScript(pictures, script, "''"), 2);
@@ -181,7 +181,7 @@ TEST(MoveScript, ReplacesAndLosesNothing) {
   EXPECT_EQ(RunScript(pictures, script, aside.string()), 1);
   EXPECT_EQ(FilesIn(pictures.root()), (std::set<std::string>{"1/b.jpg", "1/best.jpg", "2/b.jpg"}));
   EXPECT_EQ(FilesIn(aside), (std::set<std::string>{"1/b.jpg", "1/c.jpg"}));
-  EXPECT_EQ(testing::ToString(ReadPictureBytes(aside / "1/b.jpg", 1000)), "precious");
+  EXPECT_EQ(testing::ToString(Env::Posix().Read(aside / "1/b.jpg", 1000)), "precious");
 }
 
 // A link and what it leads to look like two copies.
@@ -192,7 +192,7 @@ TEST(MoveScript, LeavesLinksAlone) {
   LibraryUpdate update = pictures.MakeUpdate();
   ASSERT_EQ(update.found.size(), 2U);
   pictures.Update(update, RunContext());
-  const Library library = pictures.Open();
+  const LibrarySnapshot library = pictures.Open();
   const auto groups = FindDuplicates(library, 0, RunContext());
   ASSERT_EQ(groups.size(), 1U);
   EXPECT_EQ(groups[0][0].picture.path, "a.jpg");

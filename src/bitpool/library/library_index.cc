@@ -2,97 +2,126 @@
 
 #include <fmt/format.h>
 
-#include <filesystem>
 #include <map>
-#include <span>
-#include <system_error>
 #include <utility>
 #include <vector>
 
 #include "bitpool/base/error.h"
-#include "bitpool/io/checksum.h"
-#include "bitpool/pictures/picture_coder.h"
-#include "bitpool/pictures/picture_files.h"
+#include "bitpool/codes/binary_codes.h"
+#include "bitpool/index/index_file.h"
 
 namespace bitpool {
 namespace {
 
-namespace fs = std::filesystem;
-
-// A coder, and codes that learning it has left.
-struct ChosenCoder {
-  PictureCoder coder;
-  std::map<uint64_t, PictureCode> codes = {};  // by the checksum of the picture's bytes
-
-  PictureCode Encode(std::span<const std::byte> bytes) const {
-    if (codes.empty()) return coder.Encode(bytes);
-    const auto known = codes.find(Checksum(bytes));
-    return known == codes.end() ? coder.Encode(bytes) : known->second;
-  }
-};
-
-ChosenCoder TrainOn(const FolderIndexing& indexing, const LibraryWriter& writer,
-                    const std::vector<FoundPicture>& found, const RunContext& context) {
-  if (found.empty()) {
-    throw Error(ErrorCode::kNotFound, indexing.folder.string() + ": no pictures here");
-  }
-  CoderTraining training;
-  if (indexing.bits) training.hash.bits = *indexing.bits;
-  std::vector<fs::path> paths;
-  paths.reserve(found.size());
-  for (const FoundPicture& picture : found) paths.push_back(indexing.folder / picture.path);
-  TrainedCoder trained =
-      TrainCoder(writer.env(), training, paths, writer.folder().training(), context);
-  // A library keeps its coder, so half a training is none.
-  if (trained.summary.interrupted) throw Error(ErrorCode::kCancelled, "interrupted");
-  return {.coder = std::move(trained.coder), .codes = std::move(trained.codes)};
-}
-
-// The coder that was named, that of the library, or a new one; it is the library's from now on.
-ChosenCoder ChooseCoder(const FolderIndexing& indexing, const LibraryWriter& writer,
-                        const std::vector<FoundPicture>& found, const RunContext& context) {
-  const fs::path own = writer.folder().coder();
-  if (indexing.coder.empty() && writer.env().Exists(own)) {
-    PictureCoder coder = OpenCoder(writer.env(), own);
-    if (!indexing.bits || *indexing.bits == coder.bits()) return {.coder = std::move(coder)};
-    throw Error(ErrorCode::kInvalidArgument,
-                fmt::format("codes of {} bits: the library's coder has {}; expected that, or "
-                            "another coder, or another library",
-                            *indexing.bits, coder.bits()));
-  }
-  ChosenCoder chosen = indexing.coder.empty()
-                           ? TrainOn(indexing, writer, found, context)
-                           : ChosenCoder{.coder = OpenCoder(writer.env(), indexing.coder)};
-  SaveCoder(writer.env(), own, chosen.coder, IfExists::kReplace);
-  return chosen;
+void RequireLength(const LibraryFolder& folder, uint64_t id, size_t bytes, int bits) {
+  if (bytes == BytesPerCode(bits)) return;
+  throw Error(ErrorCode::kCorrupt, folder.name(),
+              fmt::format("picture {} has a code of {} bytes: expected {} bits", id, bytes, bits));
 }
 
 }  // namespace
 
-UpdateSummary IndexFolder(Env& env, const FolderIndexing& indexing, const RunContext& context) {
-  const fs::path& root = indexing.folder;
-  const fs::path library = indexing.library_folder();
-  std::vector<FailedPicture> unreadable;
-  std::vector<FoundPicture> found = FindPictures(root, context, &unreadable);
-  LeaveOutLibraryFiles(library, root, found);
-  LibraryWriter writer(env, library);
-  std::error_code stays;                              // does no harm
-  fs::remove_all(writer.folder().training(), stays);  // of a training that was killed
-  const ChosenCoder chosen = ChooseCoder(indexing, writer, found, context);
-  const LibraryUpdate update = {
-      .root = root,
-      .found = std::move(found),
-      .unreadable = std::move(unreadable),
-      .read =
-          [&](const FoundPicture& picture) {
-            return ReadPictureBytes(root / picture.path, MaxPictureBytes());
-          },
-      .encoding = {.bits = chosen.coder.bits(),
-                   .digest = chosen.coder.digest(),
-                   .encode = [&](std::span<const std::byte> bytes) { return chosen.Encode(bytes); },
-                   .thumbnail = MakeThumbnail},
-      .max_bytes = MaxPictureBytes()};
-  return UpdateLibrary(writer, update, context);
+LibraryIndex::LibraryIndex(Env& env, LibraryFolder folder)
+    : env_(env), folder_(std::move(folder)) {}
+
+IndexSnapshot LibraryIndex::BringTo(const CatalogueSnapshot& catalogue, const LibraryFacts& facts) {
+  if (!Follow(catalogue, facts)) {
+    index_ = OpenFile(catalogue, facts);
+    file_digest_ = index_ ? facts.index_digest : "";
+    if (!index_) index_ = ReadAll(catalogue, facts);
+  }
+  generation_ = catalogue.generation();
+  coder_ = facts.coder;
+  return index_->Snapshot();
+}
+
+void LibraryIndex::DistrustFile() {
+  index_.reset();
+  damaged_digest_ = file_digest_;
+}
+
+bool LibraryIndex::Follow(const CatalogueSnapshot& catalogue, const LibraryFacts& facts) {
+  if (!index_ || coder_ != facts.coder || index_->bits() != facts.bits) return false;
+  try {
+    return ApplyChanges(*index_, catalogue, generation_);
+  } catch (const Error&) {
+    return false;  // reading everything tells what is wrong
+  }
+}
+
+std::unique_ptr<CodeIndex> LibraryIndex::OpenFile(const CatalogueSnapshot& catalogue,
+                                                  const LibraryFacts& facts) const {
+  if (facts.index_digest.empty() || facts.index_digest == damaged_digest_) return nullptr;
+  try {
+    const IndexFile file = IndexFile::Open(env_, folder_.index());
+    if (file.digest() != facts.index_digest) return nullptr;
+    std::unique_ptr<CodeIndex> index = file.Load(false, RunContext({.threads = 1}));
+    if (index->bits() != facts.bits) return nullptr;
+    return ApplyChanges(*index, catalogue, facts.index_generation) ? std::move(index) : nullptr;
+  } catch (const Error&) {
+    return nullptr;  // whatever is wrong with the copy, the catalogue has the codes
+  }
+}
+
+std::unique_ptr<CodeIndex> LibraryIndex::ReadAll(const CatalogueSnapshot& catalogue,
+                                                 const LibraryFacts& facts) const {
+  std::vector<uint8_t> rows;
+  std::vector<int64_t> ids;
+  catalogue.ForEach(PictureSet::kCurrent, [&](const CataloguedPicture& picture) {
+    if (picture.code.empty()) return;
+    RequireLength(folder_, picture.id, picture.code.size(), facts.bits);
+    rows.insert(rows.end(), picture.code.begin(), picture.code.end());
+    ids.push_back(static_cast<int64_t>(picture.id));
+  });
+  // Flat: a library has at most millions of codes, which are scanned in milliseconds, and the same
+  // codes make the same file.
+  auto index = std::make_unique<CodeIndex>(
+      IndexOptions{.bits = facts.bits, .kind = IndexKind::kFlat, .threads = 1});
+  index->Add(BinaryCodes(facts.bits, std::move(rows)), ids);
+  return index;
+}
+
+// False when the catalogue no longer knows the changes.
+bool LibraryIndex::ApplyChanges(CodeIndex& index, const CatalogueSnapshot& catalogue,
+                                uint64_t since) const {
+  std::map<int64_t, std::vector<uint8_t>> added;
+  std::vector<int64_t> removed;
+  const bool known =
+      catalogue.ForEachChange(since, [&](uint64_t id, std::span<const uint8_t> code) {
+        if (code.empty()) {
+          if (added.erase(static_cast<int64_t>(id)) == 0) {
+            removed.push_back(static_cast<int64_t>(id));
+          }
+          return;
+        }
+        RequireLength(folder_, id, code.size(), index.bits());
+        added.insert_or_assign(static_cast<int64_t>(id),
+                               std::vector<uint8_t>(code.begin(), code.end()));
+      });
+  if (!known) return false;
+  if (added.empty() && removed.empty()) return true;
+  BinaryCodes codes(index.bits());
+  std::vector<int64_t> ids;
+  for (const auto& [id, code] : added) {
+    codes.Append(code);
+    ids.push_back(id);
+  }
+  index.Change(removed, codes, ids);
+  return true;
+}
+
+std::optional<Index> CodesInSoundFile(Env& env, const LibraryFolder& folder,
+                                      const LibraryFacts& facts, const RunContext& context) {
+  if (facts.index_digest.empty()) return std::nullopt;
+  try {
+    const IndexFile file = IndexFile::Open(env, folder.index());
+    if (file.digest() != facts.index_digest) return std::nullopt;
+    const std::unique_ptr<CodeIndex> index = file.Load(true, context);
+    if (index->bits() == facts.bits) return index->size();
+  } catch (const Error& error) {
+    if (error.code() == ErrorCode::kCancelled) throw;
+  }
+  return std::nullopt;
 }
 
 }  // namespace bitpool

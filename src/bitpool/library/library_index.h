@@ -1,33 +1,52 @@
 #pragma once
 
-#include <filesystem>
+#include <memory>
 #include <optional>
+#include <string>
 
 #include "bitpool/base/run_context.h"
+#include "bitpool/catalog/catalogue.h"
+#include "bitpool/index/code_index.h"
 #include "bitpool/io/env.h"
-#include "bitpool/library/library_update.h"
+#include "bitpool/library/library_folder.h"
 
 namespace bitpool {
 
-// What `bitpool index` is asked to do.
-struct FolderIndexing {
-  std::filesystem::path folder;        // of pictures, with the folders in it
-  std::filesystem::path library = {};  // its folder; empty: .bitpool in the folder of pictures
-  std::optional<int> bits = {};        // of a new library; unset: as CoderTraining has it
-  // A coder's file (.bpc). Empty: the library's own, or, where it has none, one that is learned
-  // from the pictures.
-  std::filesystem::path coder = {};
+// The codes of a library's catalogue in an index that follows it. What changed is applied; all
+// codes are read only where the catalogue no longer knows the changes. It begins with the index
+// file where that is usable. One thread at a time.
+class LibraryIndex {
+ public:
+  LibraryIndex(Env& env, LibraryFolder folder);
 
-  std::filesystem::path library_folder() const {
-    return library.empty() ? folder / ".bitpool" : library;
-  }
+  // The codes at the generation of the catalogue. Codes from the file are verified in the
+  // background. Throws kCorrupt for codes that are not of the library's length.
+  // REQUIRES: a generation no lower than the last time.
+  IndexSnapshot BringTo(const CatalogueSnapshot& catalogue, const LibraryFacts& facts);
+
+  // From now on without the index file, which was found to be damaged.
+  void DistrustFile();
+
+ private:
+  bool Follow(const CatalogueSnapshot& catalogue, const LibraryFacts& facts);
+  std::unique_ptr<CodeIndex> OpenFile(const CatalogueSnapshot& catalogue,
+                                      const LibraryFacts& facts) const;
+  std::unique_ptr<CodeIndex> ReadAll(const CatalogueSnapshot& catalogue,
+                                     const LibraryFacts& facts) const;
+  bool ApplyChanges(CodeIndex& index, const CatalogueSnapshot& catalogue, uint64_t since) const;
+
+  Env& env_;
+  LibraryFolder folder_;
+  std::unique_ptr<CodeIndex> index_;  // null before the first time
+  uint64_t generation_ = 0;
+  std::string coder_;
+  std::string file_digest_;     // of the index file that the codes are from; empty: none
+  std::string damaged_digest_;  // of the one that is not to be trusted
 };
 
-// Makes the library of a folder of pictures, or brings it up to date. The coder that was used is
-// the library's from then on. Throws kNotFound when there is nothing to learn a coder from,
-// kInvalidArgument when the library's coder has other bits than were asked for, kCancelled when it
-// was stopped before there was a coder, and as FindPictures, LibraryWriter, OpenCoder, TrainCoder
-// and UpdateLibrary.
-UpdateSummary IndexFolder(Env& env, const FolderIndexing& indexing, const RunContext& context);
+// How many codes the index file has, if it is the one the facts speak of and undamaged; otherwise
+// nothing. The file is read as a whole.
+std::optional<Index> CodesInSoundFile(Env& env, const LibraryFolder& folder,
+                                      const LibraryFacts& facts, const RunContext& context);
 
 }  // namespace bitpool

@@ -1,209 +1,220 @@
 #include "bitpool/library/library_index.h"
 
-#include <gmock/gmock.h>
+#include <gtest/gtest.h>
 
-#include <cstdint>
-#include <map>
-#include <string>
-
-#include "bitpool/image/testing.h"
-#include "bitpool/io/testing.h"
+#include "bitpool/io/faulty_env.h"
 #include "bitpool/library/library_testing.h"
-#include "bitpool/pictures/picture_testing.h"
 
 namespace bitpool {
 namespace {
 
 namespace fs = std::filesystem;
-using testing::ExpectError;
-using ::testing::HasSubstr;
+using testing::FakeEncode;
+using testing::FakeEncoding;
+using testing::FakePicture;
 using testing::PictureFolder;
-using testing::SpottedJpeg;
-using testing::WriteBytes;
-using testing::WriteText;
+using testing::ReadContent;
+using testing::ToBytes;
 
-// The checksum of PNG's chunks.
-uint32_t Crc32(const std::string& bytes) {
-  uint32_t crc = ~0U;
-  for (const char byte : bytes) {
-    crc ^= static_cast<uint8_t>(byte);
-    for (int bit = 0; bit < 8; ++bit) crc = (crc >> 1) ^ ((crc & 1) != 0 ? 0xEDB88320U : 0U);
+std::string BytesOf(const fs::path& file) {
+  return testing::ToString(Env::Posix().Read(file, uint64_t{1} << 30));
+}
+
+// A copy that was lost, damaged or belongs to another library is not used, and made again.
+TEST(LibraryIndex, TheIndexFileIsOnlyACopy) {
+  PictureFolder pictures;
+  for (uint64_t i = 0; i < 100; ++i) pictures.Write(fmt::format("{}.jpg", i), FakePicture(i * 99));
+  pictures.Update();
+  const auto expected = ReadContent(pictures.Open());
+  const fs::path index = LibraryFolder(pictures.library()).index();
+  const std::string good = BytesOf(index);
+
+  PictureFolder other;
+  for (uint64_t i = 0; i < 100; ++i) other.Write(fmt::format("{}.jpg", i), FakePicture(i * 77));
+  other.Update();
+  std::vector<std::string> bad = {"", "text", good.substr(0, good.size() - 1), good + "x",
+                                  BytesOf(LibraryFolder(other.library()).index())};
+  for (size_t at = 0; at < good.size(); at += good.size() / 50) {
+    bad.push_back(good);
+    bad.back()[at] = static_cast<char>(bad.back()[at] ^ 4);
   }
-  return ~crc;
+  for (const std::string& content : bad) {
+    fs::remove(index);  // the old one may be mapped
+    if (!content.empty()) std::ofstream(index, std::ios::binary) << content;
+    EXPECT_EQ(ReadContent(pictures.Open()), expected);  // in memory
+    EXPECT_EQ(fs::exists(index), !content.empty());     // readers change nothing
+    pictures.Update();
+    EXPECT_EQ(pictures.reads, 0);
+    EXPECT_EQ(BytesOf(index), good);
+  }
 }
 
-std::string BigEndian(uint32_t number) {
-  std::string bytes;
-  for (int shift = 24; shift >= 0; shift -= 8) bytes += static_cast<char>(number >> shift & 0xFF);
-  return bytes;
+// A file that is damaged while it is in use, and what was changed since it was written.
+TEST(LibraryIndex, DamageIsFoundBeforeAnAnswer) {
+  PictureFolder pictures;
+  for (uint64_t i = 0; i < 300; ++i) pictures.Write(fmt::format("{}.jpg", i), FakePicture(i * 99));
+  pictures.Update();
+  pictures.Write("new.jpg", FakePicture(1));
+  pictures.Remove("7.jpg");
+  pictures.Update();
+  const auto expected = ReadContent(pictures.Open());
+  const fs::path index = LibraryFolder(pictures.library()).index();
+  std::string damaged = BytesOf(index);
+  damaged[64 + 3] = static_cast<char>(damaged[64 + 3] ^ 1);  // inside the codes
+  fs::remove(index);
+  std::ofstream(index, std::ios::binary) << damaged;
+  const auto library = PictureLibrary::Open(Env::Posix(), pictures.library());
+  EXPECT_EQ(ReadContent(library->Snapshot()), expected);
+  EXPECT_EQ(ReadContent(library->Snapshot()), expected);
+  pictures.Write("another.jpg", FakePicture(2));
+  pictures.Update();
+  EXPECT_NE(BytesOf(index), damaged);
+  EXPECT_EQ(ReadContent(library->Snapshot()).codes.size(), 301U);
+  EXPECT_EQ(ReadContent(pictures.Open()).codes.size(), 301U);
 }
 
-std::string PngChunk(const std::string& name, const std::string& content) {
-  return BigEndian(static_cast<uint32_t>(content.size())) + name + content +
-         BigEndian(Crc32(name + content));
-}
+// --- Cost -------------------------------------------------------------------------------------
 
-// A right header, and hardly anything behind it.
-std::string PngHeader(uint32_t width, uint32_t height) {
-  using namespace std::string_literals;
-  return "\x89PNG\r\n\x1A\n"s +
-         PngChunk("IHDR", BigEndian(width) + BigEndian(height) + "\x08\x02\0\0\0"s) +
-         PngChunk("IDAT", "x\x9C");
-}
-
-// A file of Linux that is there to be written, and that nobody can read, not even root.
-constexpr const char* kUnreadable = "/sys/bus/cpu/uevent";
-
-// Two frames.
-std::vector<std::byte> AnimatedGif() {
-  const auto image = testing::ImageOf(testing::SpottedPicture(160, 240, 50));
-  vips_image_set_int(image.get(), "page-height", 120);
-  return testing::Encoded(image.get(), ".gif");
-}
-
-std::vector<std::byte> Truncated(std::vector<std::byte> bytes) {
-  bytes.resize(bytes.size() / 2);
-  return bytes;
-}
-
-// Good pictures and everything that may be among them. The names of the good ones.
-std::vector<std::string> WriteEverything(const fs::path& root) {
-  const std::vector<std::string> good = {"with space.jpg",
-                                         "quote ' and \".jpg",
-                                         "new\nline.jpg",
-                                         "emoji \xF0\x9F\x93\xB7.jpg",
-                                         "\xFF\xFE not UTF-8 \xC3.jpg",
-                                         "folder/-rf $(x).JPG"};
-  for (size_t i = 0; i < good.size(); ++i) WriteBytes(root / good[i], SpottedJpeg(i));
-  WriteBytes(root / "animated.gif", AnimatedGif());
-  WriteText(root / "empty.jpg", "");
-  WriteBytes(root / "truncated.jpg", Truncated(SpottedJpeg(20)));
-  WriteText(root / "text.jpg", "Dear diary,\n");
-  WriteText(root / "drawing.jpg", "<svg xmlns=\"http://www.w3.org/2000/svg\"></svg>");
-  WriteText(root / "document.png", "%PDF-1.7\n");
-  WriteText(root / "huge.png", PngHeader(50'000, 50'000));
-  WriteBytes(root / "uniform.jpg", EncodeJpeg(testing::UniformPicture(64, 64), 90));
-  fs::create_symlink("loop.jpg", root / "loop.jpg");
-  fs::create_symlink(".", root / "around");
-  fs::create_symlink("nowhere.jpg", root / "lost.jpg");
-  fs::create_symlink(kUnreadable, root / "unreadable.jpg");
-  return good;
-}
-
-// Removes a file as soon as pictures are described, which is after they were found.
-class Remover : public ProgressSink {
+// Counts what is read of a catalogue.
+class CountingSnapshot : public CatalogueSnapshot {
  public:
-  explicit Remover(fs::path file) : file_(std::move(file)) {}
-  void Report(const ProgressUpdate& update) override {
-    if (update.task == "describing") fs::remove(file_);
+  explicit CountingSnapshot(const CatalogueSnapshot& base) : base_(base) {}
+
+  uint64_t generation() const override { return base_.generation(); }
+  std::optional<CataloguedPicture> FindByPath(std::string_view path) const override {
+    ++rows;
+    return base_.FindByPath(path);
   }
+  std::optional<CataloguedPicture> FindById(uint64_t id) const override {
+    ++rows;
+    return base_.FindById(id);
+  }
+  uint64_t Count() const override { return base_.Count(); }
+  uint64_t FailedCount() const override { return base_.FailedCount(); }
+  void ForEach(PictureSet set,
+               const std::function<void(const CataloguedPicture&)>& visit) const override {
+    base_.ForEach(set, [&](const CataloguedPicture& picture) {
+      ++rows;
+      visit(picture);
+    });
+  }
+  bool ForEachChange(
+      uint64_t since,
+      const std::function<void(uint64_t, std::span<const uint8_t>)>& visit) const override {
+    return base_.ForEachChange(since, [&](uint64_t id, std::span<const uint8_t> code) {
+      ++rows;
+      visit(id, code);
+    });
+  }
+  std::optional<uint64_t> CountChanges(uint64_t since) const override {
+    return base_.CountChanges(since);
+  }
+  std::optional<std::string> Setting(std::string_view key) const override {
+    return base_.Setting(key);
+  }
+
+  mutable int rows = 0;
 
  private:
-  fs::path file_;
+  const CatalogueSnapshot& base_;
 };
 
-std::map<std::string, std::string> Reasons(const UpdateSummary& summary) {
-  std::map<std::string, std::string> reasons;
-  for (const FailedPicture& failed : summary.failed) {
-    reasons[failed.path.string()] = failed.reason;
-  }
-  return reasons;
-}
+// Counts the bytes that are written to files.
+class CountingEnv : public testing::FaultyEnv {
+ public:
+  CountingEnv() : FaultyEnv(0) {}
 
-TEST(IndexFolder, SurvivesAFolderWithEverything) {
-  if (!fs::exists(kUnreadable)) GTEST_SKIP() << kUnreadable << " is not here";
-  const PictureFolder pictures;
-  std::vector<std::string> good = WriteEverything(pictures.root());
-  good.emplace_back("animated.gif");
-  WriteBytes(pictures.root() / "gone.jpg", SpottedJpeg(30));
-  const FolderIndexing indexing = {.folder = pictures.root(), .bits = 16};
-  const UpdateSummary summary = IndexFolder(
-      Env::Posix(), indexing,
-      RunContext(
-          {.threads = 2, .progress = std::make_shared<Remover>(pictures.root() / "gone.jpg")}));
-
-  EXPECT_EQ(summary.added, good.size());
-  const std::map<std::string, std::string> expected = {
-      {"empty.jpg", "empty"},         {"truncated.jpg", "Premature end"},
-      {"text.jpg", "text; expected"}, {"drawing.jpg", "SVG"},
-      {"document.png", "PDF"},        {"huge.png", "50000×50000"},
-      {"uniform.jpg", "no local"},    {"loop.jpg", "symbolic links"},
-      {"lost.jpg", "No such file"},   {"unreadable.jpg", "cannot"}};
-  const std::map<std::string, std::string> reasons = Reasons(summary);
-  EXPECT_EQ(reasons.size(), expected.size());
-  for (const auto& [path, word] : expected) {
-    ASSERT_TRUE(reasons.contains(path)) << path;
-    EXPECT_THAT(reasons.at(path), HasSubstr(word)) << path;
+  std::unique_ptr<OutputFile> CreateTemporary(const fs::path& folder) override {
+    ++files;
+    return FaultyEnv::CreateTemporary(folder);
   }
 
-  const Library library = pictures.Open();
-  EXPECT_EQ(library.index().size(), static_cast<int64_t>(good.size()));
-  for (const std::string& path : good) {
-    const auto picture = library.catalogue().FindByPath(path);
-    ASSERT_TRUE(picture) << path;
-    EXPECT_EQ(picture->failure, "") << path;
-    EXPECT_EQ(picture->width, 160) << path;
-    EXPECT_EQ(picture->height, 120) << path;
-    EXPECT_FALSE(library.ReadThumbnail(picture->id).empty()) << path;
+  std::atomic<int> files = 0;
+};
+
+// Pictures that are nowhere but in this list.
+struct ImaginaryPictures {
+  LibraryUpdate MakeUpdate(const fs::path& root) {
+    LibraryUpdate update;
+    update.root = root;
+    for (const auto& [path, code] : codes) {
+      update.found.push_back(
+          {.path = path, .size = 10, .mtime_ns = static_cast<int64_t>(code >> 1)});
+    }
+    update.read = [this](const FoundPicture& found) {
+      ++reads;
+      return ToBytes(FakePicture(codes.at(found.path)));
+    };
+    update.encoding = FakeEncoding();
+    update.encoding.thumbnail = nullptr;
+    update.batch = 4096;
+    return update;
   }
-  // What was read and is no picture is on record; what could not be read is tried again.
-  for (const char* path : {"empty.jpg", "truncated.jpg", "text.jpg", "drawing.jpg", "document.png",
-                           "huge.png", "uniform.jpg"}) {
-    const auto picture = library.catalogue().FindByPath(path);
-    ASSERT_TRUE(picture) << path;
-    EXPECT_EQ(picture->failure, reasons.at(path));
-    EXPECT_TRUE(picture->code.empty());
+
+  std::map<std::string, uint64_t> codes;
+  std::atomic<int> reads = 0;
+};
+
+TEST(LibraryIndex, TenPicturesCostInProportionToTen) {
+  constexpr uint64_t kPictures = 50'000;
+  const PictureFolder folder;
+  ImaginaryPictures pictures;
+  for (uint64_t i = 0; i < kPictures; ++i) {
+    pictures.codes[fmt::format("{:06}.jpg", i)] = i * 0x9E3779B97F4A7C15;
   }
-  for (const char* path : {"loop.jpg", "lost.jpg", "unreadable.jpg", "gone.jpg"}) {
-    EXPECT_FALSE(library.catalogue().FindByPath(path)) << path;
+  CountingEnv env;
+  const auto library = PictureLibrary::Create(env, folder.library(), folder.root());
+  const auto update = [&] {
+    return library->UpdateWith(pictures.MakeUpdate(folder.root()), RunContext({.threads = 1}));
+  };
+  EXPECT_EQ(update().added, kPictures);
+  const LibraryFolder paths(folder.library());
+  const auto index_time = fs::last_write_time(paths.index());
+  LibraryIndex index(env, paths);
+  {
+    const LibrarySnapshot snapshot = library->Snapshot();
+    const CountingSnapshot counting(snapshot.catalogue());
+    EXPECT_EQ(index.BringTo(counting, snapshot.facts()).size(), static_cast<Index>(kPictures));
+    EXPECT_EQ(counting.rows, 0);  // the file has them all
   }
-}
+  const uint64_t generation = library->Refresh();
 
-TEST(IndexFolder, LearnsOnceAndKeepsTheCoder) {
-  const PictureFolder pictures;
-  for (int i = 0; i < 4; ++i) {
-    WriteBytes(pictures.root() / fmt::format("{}.jpg", i), SpottedJpeg(i));
-  }
-  FolderIndexing indexing = {.folder = pictures.root(), .bits = 16};
-  const RunContext context({.threads = 1});
-  EXPECT_EQ(IndexFolder(Env::Posix(), indexing, context).added, 4U);
-  const std::string digest = pictures.Open().facts().coder;
-  EXPECT_FALSE(fs::exists(LibraryFolder(pictures.library()).training()));
+  for (uint64_t i = 0; i < 10; ++i) pictures.codes[fmt::format("new{}.jpg", i)] = i;
+  pictures.codes.erase("000777.jpg");
+  pictures.codes["000999.jpg"] = 12345;
+  pictures.reads = 0;
+  env.files = 0;
+  const int before = env.operations();
+  EXPECT_EQ(update().added, 10U);
+  EXPECT_EQ(pictures.reads, 11);
+  EXPECT_EQ(env.files, 0);  // no file is written
+  EXPECT_LT(env.operations() - before, 40);
+  EXPECT_EQ(fs::last_write_time(paths.index()), index_time);
 
-  WriteBytes(pictures.root() / "later.jpg", SpottedJpeg(9));
-  indexing.bits.reset();
-  const UpdateSummary again = IndexFolder(Env::Posix(), indexing, context);
-  EXPECT_EQ(again.added, 1U);
-  EXPECT_EQ(again.unchanged, 4U);
-  EXPECT_EQ(pictures.Open().facts().coder, digest);
+  const LibrarySnapshot snapshot = library->Snapshot();
+  EXPECT_EQ(snapshot.catalogue().CountChanges(generation), 13U);  // two ids went, eleven came
+  const CountingSnapshot counting(snapshot.catalogue());
+  const IndexSnapshot followed = index.BringTo(counting, snapshot.facts());
+  EXPECT_EQ(counting.rows, 13);
+  LibraryIndex opened(env, paths);
+  EXPECT_EQ(opened.BringTo(counting, snapshot.facts()).size(), followed.size());
+  EXPECT_EQ(counting.rows, 26);
+  EXPECT_EQ(followed.size(), static_cast<Index>(kPictures + 9));
+  ReadContent(snapshot);  // checks that index and catalogue agree
 
-  indexing.bits = 32;
-  ExpectError(ErrorCode::kInvalidArgument, {"32 bits", "16"},
-              [&] { IndexFolder(Env::Posix(), indexing, context); });
-
-  // Another library with that coder, named, has the same codes.
-  const FolderIndexing other = {.folder = pictures.root(),
-                                .library = pictures.base() / "other",
-                                .coder = LibraryFolder(pictures.library()).coder()};
-  EXPECT_EQ(IndexFolder(Env::Posix(), other, context).added, 5U);
-  const Library first = pictures.Open();
-  const Library second(Env::Posix(), other.library, context);
-  first.catalogue().ForEach([&](const CataloguedPicture& picture) {
-    EXPECT_EQ(second.catalogue().FindByPath(picture.path)->code, picture.code);
-  });
-}
-
-TEST(IndexFolder, SaysWhenThereIsNothingToLearnFrom) {
-  const PictureFolder pictures;
-  const FolderIndexing indexing = {.folder = pictures.root()};
-  ExpectError(ErrorCode::kNotFound, {"no pictures here"},
-              [&] { IndexFolder(Env::Posix(), indexing, RunContext()); });
-  WriteText(pictures.root() / "text.jpg", "Dear diary,\n");
-  ExpectError(ErrorCode::kInvalidArgument, {"none of 1 pictures", "text.jpg"},
-              [&] { IndexFolder(Env::Posix(), indexing, RunContext()); });
-  ExpectError(ErrorCode::kNotFound, {"nowhere"}, [&] {
-    IndexFolder(Env::Posix(), {.folder = pictures.root() / "nowhere"}, RunContext());
-  });
+  // A tenth is too much to be applied again and again.
+  for (uint64_t i = 0; i < kPictures / 9; ++i) pictures.codes[fmt::format("more{}.jpg", i)] = i;
+  EXPECT_EQ(update().added, kPictures / 9);
+  const LibrarySnapshot later = library->Snapshot();
+  EXPECT_NE(fs::last_write_time(paths.index()), index_time);
+  EXPECT_EQ(later.facts().index_generation, later.catalogue().generation());
+  const CountingSnapshot counting_later(later.catalogue());
+  LibraryIndex reopened(env, paths);
+  EXPECT_EQ(reopened.BringTo(counting_later, later.facts()).size(), later.index().size());
+  EXPECT_EQ(counting_later.rows, 0);
+  // The other index has fallen behind what the catalogue remembers, and takes the file.
+  EXPECT_EQ(index.BringTo(counting_later, later.facts()).size(), later.index().size());
+  EXPECT_EQ(counting_later.rows, 0);
 }
 
 }  // namespace

@@ -7,10 +7,11 @@
 #include <iterator>
 #include <span>
 
-#include "bitpool/version.h"
+#include "bitpool/library/library_thumbnails.h"
 #include "bitpool/report/data_uri.h"
 #include "bitpool/report/page_style.h"
 #include "bitpool/report/report_text.h"
+#include "bitpool/version.h"
 
 namespace bitpool {
 namespace {
@@ -93,7 +94,7 @@ struct Card {
   bool best = false;
 };
 
-Card CardOf(const Library& library, const CataloguedPicture& picture) {
+Card CardOf(const LibrarySnapshot& library, const CataloguedPicture& picture) {
   return {
       .name = ShownName(picture.path),
       .about = {fmt::format("{} × {}, {}", picture.width, picture.height, SizeText(picture.size))},
@@ -151,7 +152,7 @@ std::string TagOf(const DuplicateGroup& group, size_t place) {
   return *copy_of == 0 ? "exact copy" : "exact copy of " + ShownName(group[*copy_of].picture.path);
 }
 
-std::string GroupHtml(const Library& library, const DuplicateGroup& group, size_t most) {
+std::string GroupHtml(const LibrarySnapshot& library, const DuplicateGroup& group, size_t most) {
   std::vector<Card> cards;
   for (size_t i = 0; i < std::min(most, group.size()); ++i) {
     Card card = CardOf(library, group[i].picture);
@@ -183,7 +184,12 @@ std::string ShownName(std::string_view name) {
   return shown;
 }
 
-std::string QueryPage(const Library& library, const AskedPicture& asked,
+AskedPicture AskedFile(Env& env, const std::filesystem::path& picture) {
+  return {.name = picture.string(),
+          .thumbnail = MakeThumbnail(env.Read(picture, MaxPictureBytes()))};
+}
+
+std::string QueryPage(const LibrarySnapshot& library, const AskedPicture& asked,
                       const std::vector<QueryMatch>& matches) {
   std::string body = GridHtml({{.name = ShownName(asked.name),
                                 .about = {},
@@ -211,8 +217,9 @@ std::string QueryPage(const Library& library, const AskedPicture& asked,
       body);
 }
 
-std::string DuplicatesPage(const Library& library, const std::vector<DuplicateGroup>& groups,
-                           int radius, const DuplicatesPageLimits& limits) {
+std::string DuplicatesPage(const LibrarySnapshot& library,
+                           const std::vector<DuplicateGroup>& groups, int radius,
+                           const DuplicatesPageLimits& limits) {
   size_t others = 0;
   for (const DuplicateGroup& group : groups) others += group.size() - 1;
   std::string body;

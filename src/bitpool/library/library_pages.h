@@ -5,9 +5,9 @@
 #include <string_view>
 #include <vector>
 
-#include "bitpool/library/library.h"
 #include "bitpool/library/library_duplicates.h"
 #include "bitpool/library/library_query.h"
+#include "bitpool/library/library_snapshot.h"
 
 namespace bitpool {
 
@@ -23,7 +23,9 @@ struct AskedPicture {
   std::string name;
   std::vector<std::byte> thumbnail;  // a JPEG; may be empty
 };
-std::string QueryPage(const Library& library, const AskedPicture& asked,
+// Throws as DecodePicture.
+AskedPicture AskedFile(Env& env, const std::filesystem::path& picture);
+std::string QueryPage(const LibrarySnapshot& library, const AskedPicture& asked,
                       const std::vector<QueryMatch>& matches);
 
 // How much a page of duplicates shows; it says what it leaves out.
@@ -31,7 +33,8 @@ struct DuplicatesPageLimits {
   size_t groups = 500;
   size_t pictures = 24;  // of one group
 };
-std::string DuplicatesPage(const Library& library, const std::vector<DuplicateGroup>& groups,
-                           int radius, const DuplicatesPageLimits& limits = {});
+std::string DuplicatesPage(const LibrarySnapshot& library,
+                           const std::vector<DuplicateGroup>& groups, int radius,
+                           const DuplicatesPageLimits& limits = {});
 
 }  // namespace bitpool

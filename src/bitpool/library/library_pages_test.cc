@@ -59,9 +59,9 @@ void ExpectStandsAlone(const std::string& html) {
 TEST(QueryPage, ShowsThePicturesInside) {
   PictureFolder pictures;
   Fill(pictures);
-  const Library library = pictures.Open();
-  const auto matches = QueryLibrary(library, FakeEncode(ToBytes(FakePicture(1))), 3,
-                                    QueryOrder::kScore, RunContext());
+  const LibrarySnapshot library = pictures.Open();
+  const auto matches = QueryLibrary(library, FakeEncode(ToBytes(FakePicture(1))),
+                                    {.k = 3, .order = QueryOrder::kScore}, RunContext());
   ASSERT_EQ(matches.size(), 3U);
   const std::string html =
       QueryPage(library, {.name = kHostile, .thumbnail = ToBytes("ab")}, matches);
@@ -89,7 +89,7 @@ TEST(QueryPage, ShowsThePicturesInside) {
 TEST(QueryPage, BytesAreInBase64) {
   PictureFolder pictures;
   pictures.Update();
-  const Library library = pictures.Open();
+  const LibrarySnapshot library = pictures.Open();
   const std::pair<std::string, std::string> cases[] = {
       // RFC 4648, 10
       {"f", "Zg=="},         {"fo", "Zm8="},         {"foo", "Zm9v"},         {"foob", "Zm9vYg=="},
@@ -106,7 +106,7 @@ TEST(QueryPage, BytesAreInBase64) {
 TEST(DuplicatesPage, ShowsGroups) {
   PictureFolder pictures;
   Fill(pictures);
-  const Library library = pictures.Open();
+  const LibrarySnapshot library = pictures.Open();
   const auto groups = FindDuplicates(library, 1, RunContext());
   ASSERT_EQ(groups.size(), 1U);
   const std::string html = DuplicatesPage(library, groups, 1);
@@ -129,7 +129,7 @@ TEST(DuplicatesPage, SaysWhatItLeavesOut) {
     pictures.Write(fmt::format("{}.jpg", i), FakePicture(uint64_t{0xFF} << (i / 4 * 8)));
   }
   pictures.Update();
-  const Library library = pictures.Open();
+  const LibrarySnapshot library = pictures.Open();
   const auto groups = FindDuplicates(library, 0, RunContext());
   const std::string html = DuplicatesPage(library, groups, 0, {.groups = 2, .pictures = 3});
   EXPECT_EQ(Select(ReadMarkup(html), "img").size(), 6U);

@@ -3,18 +3,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <memory>
 
 #include "bitpool/base/error.h"
 #include "bitpool/codes/asymmetric_scan.h"
+#include "bitpool/codes/binary_codes.h"
 
 namespace bitpool {
 namespace {
 
-void CheckQuery(const PictureCode& query, int64_t k, int bits) {
-  if (k < 1) {
-    throw Error(ErrorCode::kInvalidArgument, fmt::format("k: expected 1 or more, got {}", k));
-  }
+void CheckLength(const PictureCode& query, int bits) {
   if (query.code.size() == BytesPerCode(bits) && query.projection.size() == bits) return;
   throw Error(ErrorCode::kInvalidArgument,
               fmt::format("the query has a code of {} bytes and {} projections: expected those of "
@@ -23,19 +20,18 @@ void CheckQuery(const PictureCode& query, int64_t k, int bits) {
 }
 
 // All within the distance of the k-th nearest.
-std::vector<Neighbour> NearestWithTies(const CodeIndex& index, const BinaryCodes& query, int64_t k,
-                                       const RunContext& context) {
+std::vector<Neighbour> NearestWithTies(const IndexSnapshot& index, const BinaryCodes& query,
+                                       int64_t k, const RunContext& context) {
   k = std::min<int64_t>(k, index.size());
   if (k == 0) return {};
   const int radius = index.Search(query, k, context).neighbours.back().distance;
   return index.RangeSearch(query, radius, context).front();
 }
 
-// By (distance, falling score, id). All codes as near as the k-th are compared before the list is
-// cut.
-std::vector<ScoredNeighbour> ByHamming(const CodeIndex& index, const PictureCode& query, int64_t k,
-                                       const RunContext& context) {
-  const std::shared_ptr<const CodeSegment> codes = index.Compacted();
+// By (distance, descending score, id). All codes as near as the k-th are compared before the list
+// is cut.
+std::vector<ScoredNeighbour> ByHamming(const IndexSnapshot& index, const PictureCode& query,
+                                       int64_t k, const RunContext& context) {
   const RealQueries weights(query.projection);
   std::vector<ScoredNeighbour> found;
   std::vector<uint8_t> code(query.code.size());
@@ -43,7 +39,7 @@ std::vector<ScoredNeighbour> ByHamming(const CodeIndex& index, const PictureCode
        NearestWithTies(index, BinaryCodes(index.bits(), query.code), k, context)) {
     ScoredNeighbour& one =
         found.emplace_back(ScoredNeighbour{.id = near.id, .distance = near.distance});
-    codes->CopyCode(codes->FindSlot(near.id).value(), code.data());
+    index.CopyCode(near.id, code);
     weights.Score(0, code, &one.score);
   }
   const auto most = std::min<ptrdiff_t>(std::ssize(found), k);
@@ -55,26 +51,65 @@ std::vector<ScoredNeighbour> ByHamming(const CodeIndex& index, const PictureCode
   return found;
 }
 
+std::vector<ScoredNeighbour> ByScore(const IndexSnapshot& index, const PictureCode& query,
+                                     int64_t k, const RunContext& context) {
+  return index
+      .SearchReal(query.projection, std::min<int64_t>(k, index.size()), {.how = RealSearch::kExact},
+                  context)
+      .neighbours;
+}
+
 }  // namespace
 
-std::vector<QueryMatch> QueryLibrary(const Library& library, const PictureCode& query, int64_t k,
-                                     QueryOrder order, const RunContext& context) {
-  const CodeIndex& index = library.index();
-  CheckQuery(query, k, index.bits());
-  const std::vector<ScoredNeighbour> found =
-      order == QueryOrder::kHamming
-          ? ByHamming(index, query, k, context)
-          : index
-                .SearchReal(query.projection, std::min<int64_t>(k, index.size()),
-                            {.how = RealSearch::kExact}, context)
-                .neighbours;
+void QueryOptions::Validate() const {
+  if (k >= 1) return;
+  throw Error(ErrorCode::kInvalidArgument, fmt::format("k: expected 1 or more, got {}", k));
+}
+
+std::vector<QueryMatch> QueryLibrary(const LibrarySnapshot& library, const PictureCode& query,
+                                     const QueryOptions& options, const RunContext& context) {
+  const IndexSnapshot& index = library.index();
+  options.Validate();
+  CheckLength(query, index.bits());
+  const std::vector<ScoredNeighbour> found = options.order == QueryOrder::kHamming
+                                                 ? ByHamming(index, query, options.k, context)
+                                                 : ByScore(index, query, options.k, context);
   std::vector<QueryMatch> matches;
   for (const ScoredNeighbour& near : found) {
     auto picture = library.catalogue().FindById(static_cast<uint64_t>(near.id));
-    if (!picture) continue;
+    if (!picture) {
+      throw Error(ErrorCode::kCorrupt, library.folder().name(),
+                  fmt::format("there is a code of picture {}, but no such picture", near.id));
+    }
     matches.push_back(
         {.picture = *std::move(picture), .distance = near.distance, .score = near.score});
   }
+  return matches;
+}
+
+std::vector<QueryMatch> QueryById(const LibrarySnapshot& library, uint64_t id,
+                                  const QueryOptions& options, const RunContext& context) {
+  options.Validate();
+  const int bits = library.index().bits();
+  PictureCode query;
+  query.code.resize(BytesPerCode(bits));
+  if (!library.index().CopyCode(static_cast<int64_t>(id), query.code)) {
+    throw Error(ErrorCode::kNotFound, library.folder().name(),
+                fmt::format("there is no picture {} with a code", id));
+  }
+  query.projection.resize(bits);
+  for (int bit = 0; bit < bits; ++bit) {
+    const bool set = (query.code[static_cast<size_t>(bit / 8)] >> (bit % 8) & 1) != 0;
+    query.projection[bit] = set ? 1.0F : -1.0F;
+  }
+  // One more, because the picture itself is among them, or as many others that are as near.
+  std::vector<QueryMatch> matches = QueryLibrary(
+      library, query,
+      {.k = std::min<int64_t>(options.k, library.index().size()) + 1, .order = options.order},
+      context);
+  const auto self =
+      std::ranges::find(matches, id, [](const auto& match) { return match.picture.id; });
+  matches.erase(self == matches.end() ? matches.end() - 1 : self);
   return matches;
 }
 

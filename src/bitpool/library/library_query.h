@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "bitpool/base/run_context.h"
-#include "bitpool/library/library.h"
+#include "bitpool/library/library_snapshot.h"
 #include "bitpool/pictures/picture_coder.h"
 
 namespace bitpool {
@@ -15,16 +15,29 @@ enum class QueryOrder {
   kHamming,  // the distance, then the score
 };
 
+struct QueryOptions {
+  int64_t k = 20;  // how many pictures
+  QueryOrder order = QueryOrder::kScore;
+
+  // Throws kInvalidArgument, naming the field and what was expected.
+  void Validate() const;
+};
+
 struct QueryMatch {
   CataloguedPicture picture;
   int distance = 0;  // bits that differ
   double score = 0;  // Σ hᵢbᵢ of the query's projection h and the picture's code b in {−1, 1}
 };
 
-// The k pictures nearest to the query, by (falling score, id) or (distance, falling score, id).
-// Pictures that were removed since the library was opened are left out. Throws kInvalidArgument
-// when k is below 1 or the query's code or projection is not of the library's length.
-std::vector<QueryMatch> QueryLibrary(const Library& library, const PictureCode& query, int64_t k,
-                                     QueryOrder order, const RunContext& context);
+// The k pictures nearest to the query, by (descending score, id) or (distance, descending score,
+// id). Throws kInvalidArgument when the query's code or projection is not of the library's length,
+// and kCorrupt when the catalogue has no picture for a code.
+std::vector<QueryMatch> QueryLibrary(const LibrarySnapshot& library, const PictureCode& query,
+                                     const QueryOptions& options, const RunContext& context);
+
+// The k pictures nearest to one of the library, without itself, by (distance, id): every bit of its
+// code counts the same. Throws kNotFound when there is no such picture with a code.
+std::vector<QueryMatch> QueryById(const LibrarySnapshot& library, uint64_t id,
+                                  const QueryOptions& options, const RunContext& context);
 
 }  // namespace bitpool

@@ -7,7 +7,6 @@
 #include <tuple>
 
 #include "bitpool/base/random.h"
-#include "bitpool/catalog/sqlite_catalogue.h"
 #include "bitpool/library/library_testing.h"
 
 namespace bitpool {
@@ -20,7 +19,8 @@ using testing::kFakeBits;
 using testing::PictureFolder;
 using testing::ToBytes;
 
-// What decides first, then what decides next, then the id. Scores are negated: they fall.
+// What decides first, then what decides next, then the id. Scores are negated, because they
+// descend.
 using Ranked = std::tuple<double, double, uint64_t>;
 
 Ranked Rank(QueryOrder order, int distance, double score, uint64_t id) {
@@ -28,10 +28,10 @@ Ranked Rank(QueryOrder order, int distance, double score, uint64_t id) {
   return {-score, distance, id};
 }
 
-std::vector<Ranked> BruteForce(const Library& library, const PictureCode& query, QueryOrder order,
-                               size_t k) {
+std::vector<Ranked> BruteForce(const LibrarySnapshot& library, const PictureCode& query,
+                               QueryOrder order, size_t k) {
   std::vector<Ranked> all;
-  library.catalogue().ForEach([&](const CataloguedPicture& picture) {
+  library.catalogue().ForEach(PictureSet::kCurrent, [&](const CataloguedPicture& picture) {
     if (picture.code.empty()) return;
     int distance = 0;
     double score = 0;
@@ -68,7 +68,7 @@ TEST(QueryLibrary, IsBruteForceWithTies) {
     pictures.Write(fmt::format("{}.jpg", i), i % 50 == 7 ? "bad" : FakePicture(code));
   }
   pictures.Update();
-  const Library library = pictures.Open();
+  const LibrarySnapshot library = pictures.Open();
   for (int round = 0; round < 40; ++round) {
     PictureCode query = FakeEncode(ToBytes(FakePicture(random.Next() & 0x0F030000000000FF)));
     for (int bit = 0; bit < kFakeBits; ++bit) {
@@ -78,7 +78,8 @@ TEST(QueryLibrary, IsBruteForceWithTies) {
     }
     for (const int64_t k : {1, 2, 7, 20, 293, 294, 295, 1000}) {
       for (const QueryOrder order : {QueryOrder::kScore, QueryOrder::kHamming}) {
-        const auto matches = QueryLibrary(library, query, k, order, RunContext({.threads = 2}));
+        const auto matches =
+            QueryLibrary(library, query, {.k = k, .order = order}, RunContext({.threads = 2}));
         EXPECT_EQ(Ranks(matches, order), BruteForce(library, query, order, static_cast<size_t>(k)))
             << k;
       }
@@ -94,10 +95,10 @@ TEST(QueryLibrary, TheScoreDecidesAtTheEndOfTheList) {
   pictures.Write("2.jpg", FakePicture(1ULL << 50));
   pictures.Write("3.jpg", FakePicture(1ULL << 3));
   pictures.Update();
-  const Library library = pictures.Open();
+  const LibrarySnapshot library = pictures.Open();
   const PictureCode query = FakeEncode(ToBytes(FakePicture(0)));
   for (const QueryOrder order : {QueryOrder::kScore, QueryOrder::kHamming}) {
-    const auto matches = QueryLibrary(library, query, 1, order, RunContext());
+    const auto matches = QueryLibrary(library, query, {.k = 1, .order = order}, RunContext());
     ASSERT_EQ(matches.size(), 1U);
     EXPECT_EQ(matches[0].picture.path, "3.jpg");
     EXPECT_EQ(matches[0].distance, 1);
@@ -109,21 +110,64 @@ TEST(QueryLibrary, Edges) {
   PictureFolder pictures;
   pictures.Update();
   PictureCode query = FakeEncode(ToBytes(FakePicture(0)));
-  EXPECT_TRUE(QueryLibrary(pictures.Open(), query, 5, QueryOrder::kScore, RunContext()).empty());
+  EXPECT_TRUE(
+      QueryLibrary(pictures.Open(), query, {.k = 5, .order = QueryOrder::kScore}, RunContext())
+          .empty());
   pictures.Write("a.jpg", FakePicture(1));
   pictures.Write("b.jpg", FakePicture(2));
   pictures.Update();
-  const Library library = pictures.Open();
-  ExpectError(ErrorCode::kInvalidArgument, {"k: expected 1 or more, got 0"},
-              [&] { QueryLibrary(library, query, 0, QueryOrder::kScore, RunContext()); });
-  pictures.Remove("a.jpg");  // removed while the library is open
+  const LibrarySnapshot library = pictures.Open();
+  ExpectError(ErrorCode::kInvalidArgument, {"k: expected 1 or more, got 0"}, [&] {
+    QueryLibrary(library, query, {.k = 0, .order = QueryOrder::kScore}, RunContext());
+  });
+  pictures.Remove("a.jpg");  // the snapshot goes on seeing it
   pictures.Update();
-  const auto matches = QueryLibrary(library, query, 5, QueryOrder::kScore, RunContext());
+  EXPECT_EQ(QueryLibrary(library, query, {.k = 5}, RunContext()).size(), 2U);
+  const auto matches = QueryLibrary(pictures.Open(), query, {.k = 5}, RunContext());
   ASSERT_EQ(matches.size(), 1U);
   EXPECT_EQ(matches[0].picture.path, "b.jpg");
   query.projection.conservativeResize(63);
-  ExpectError(ErrorCode::kInvalidArgument, {"8 bytes", "63 projections", "64 bits"},
-              [&] { QueryLibrary(library, query, 5, QueryOrder::kHamming, RunContext()); });
+  ExpectError(ErrorCode::kInvalidArgument, {"8 bytes", "63 projections", "64 bits"}, [&] {
+    QueryLibrary(library, query, {.k = 5, .order = QueryOrder::kHamming}, RunContext());
+  });
+}
+
+TEST(QueryById, IsBruteForceWithoutItself) {
+  PictureFolder pictures;
+  Random random(6);
+  for (int i = 0; i < 60; ++i) {
+    const uint64_t code = random.Next() & 0x0100000000000007;  // sixteen codes: many are equal
+    pictures.Write(fmt::format("{}.jpg", i), i == 7 ? "bad" : FakePicture(code));
+  }
+  pictures.Update();
+  const LibrarySnapshot library = pictures.Open();
+  library.catalogue().ForEach(PictureSet::kCurrent, [&](const CataloguedPicture& asked) {
+    if (asked.code.empty()) {
+      ExpectError(ErrorCode::kNotFound, {"no picture", "with a code"},
+                  [&] { QueryById(library, asked.id, {}, RunContext()); });
+      return;
+    }
+    std::vector<std::pair<int, uint64_t>> expected;
+    library.catalogue().ForEach(PictureSet::kCurrent, [&](const CataloguedPicture& other) {
+      if (other.code.empty() || other.id == asked.id) return;
+      expected.emplace_back(HammingDistance(asked.code, other.code), other.id);
+    });
+    std::ranges::sort(expected);
+    for (const size_t k : {1, 5, 58, 59, 1000}) {
+      for (const QueryOrder order : {QueryOrder::kScore, QueryOrder::kHamming}) {
+        std::vector<std::pair<int, uint64_t>> found;
+        for (const QueryMatch& match : QueryById(
+                 library, asked.id, {.k = static_cast<int64_t>(k), .order = order}, RunContext())) {
+          found.emplace_back(match.distance, match.picture.id);
+        }
+        auto best = expected;
+        best.resize(std::min(k, best.size()));
+        ASSERT_EQ(found, best) << k;
+      }
+    }
+  });
+  ExpectError(ErrorCode::kNotFound, {"no picture 999"},
+              [&] { QueryById(library, 999, {}, RunContext()); });
 }
 
 }  // namespace

@@ -14,8 +14,9 @@
 #include "bitpool/base/error.h"
 #include "bitpool/codes/binary_codes.h"
 #include "bitpool/io/testing.h"
-#include "bitpool/library/library.h"
+#include "bitpool/library/library_thumbnails.h"
 #include "bitpool/library/library_update.h"
+#include "bitpool/library/picture_library.h"
 
 // Shared by the tests of libraries.
 namespace bitpool::testing {
@@ -113,7 +114,7 @@ class PictureFolder {
             .read =
                 [this](const FoundPicture& found) {
                   ++reads;
-                  return ReadPictureBytes(root() / found.path, 1000000);
+                  return Env::Posix().Read(root() / found.path, 1000000);
                 },
             .encoding = encoding};
   }
@@ -125,7 +126,8 @@ class PictureFolder {
   }
   UpdateSummary Update() { return Update(MakeUpdate(), RunContext({.threads = 2})); }
 
-  Library Open() const { return {Env::Posix(), library(), RunContext({.threads = 1})}; }
+  // The library as it is now, opened anew.
+  LibrarySnapshot Open() const { return PictureLibrary::Open(Env::Posix(), library())->Snapshot(); }
 
   std::atomic<int> reads = 0;  // of the last update
 
@@ -133,6 +135,10 @@ class PictureFolder {
   std::filesystem::path base_;
   int time_ = 1000;
 };
+
+inline LibrarySnapshot OpenAt(const std::filesystem::path& library) {
+  return PictureLibrary::Open(Env::Posix(), library)->Snapshot();
+}
 
 // What a library holds, without ids, which depend on its history.
 struct LibraryContent {
@@ -151,11 +157,11 @@ inline void PrintTo(const LibraryContent& content, std::ostream* out) {
 }
 
 // Reads a library and checks that its parts agree: the index has the codes of the catalogue.
-inline LibraryContent ReadContent(const Library& library) {
+inline LibraryContent ReadContent(const LibrarySnapshot& library) {
   LibraryContent content;
   std::map<std::string, std::string> paths;
   const auto codes = library.index().Compacted();
-  library.catalogue().ForEach([&](const CataloguedPicture& picture) {
+  library.catalogue().ForEach(PictureSet::kCurrent, [&](const CataloguedPicture& picture) {
     paths[fmt::format("{}.jpg", picture.id)] = picture.path;
     if (!picture.failure.empty()) content.failures[picture.path] = picture.failure;
     EXPECT_EQ(picture.code.empty(), !picture.failure.empty()) << picture.path;

@@ -3,45 +3,21 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
-#include <new>
 #include <optional>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 
 #include "bitpool/base/error.h"
 #include "bitpool/base/stopwatch.h"
-#include "bitpool/catalog/sqlite_catalogue.h"
-#include "bitpool/image/thumbnail.h"
-#include "bitpool/index/index_file.h"
-#include "bitpool/io/atomic_file.h"
-#include "bitpool/io/checksum.h"
+#include "bitpool/library/library_thumbnails.h"
+#include "bitpool/library/library_upkeep.h"
 
 namespace bitpool {
 namespace {
 
 namespace fs = std::filesystem;
-
-constexpr int kThumbnailQuality = 80;
-
-FileLock TakeLock(Env& env, const LibraryFolder& folder) {
-  env.MakeFolders(folder.path());
-  std::optional<FileLock> lock = FileLock::TryTake(folder.lock());
-  if (lock) return *std::move(lock);
-  throw Error(ErrorCode::kResources,
-              fmt::format("{}: another bitpool is indexing this library", folder.path().string()));
-}
-
-// Creating comes first: it also takes over what a process left that was killed while it created.
-std::unique_ptr<Catalogue> CreateOrOpen(const fs::path& path) {
-  try {
-    return CreateSqliteCatalogue(path);
-  } catch (const Error& error) {
-    if (error.code() != ErrorCode::kInvalidArgument) throw;
-  }
-  return OpenSqliteCatalogue(path, CatalogueAccess::kWrite);
-}
 
 // True for the folder itself and what is in it; paths from one folder, as FindPictures has them.
 bool IsIn(std::string_view path, std::string_view folder) {
@@ -54,33 +30,6 @@ bool IsLibraryFile(std::string_view path, std::string_view own_folder) {
          (!own_folder.empty() && IsIn(path, own_folder));
 }
 
-// What the catalogue had of a picture before.
-struct KnownPicture {
-  uint64_t id = 0;
-  uint64_t size = 0;
-  int64_t modified_ns = 0;
-  uint64_t content_hash = 0;
-  bool has_code = false;
-  bool dropped = false;  // with the codes of another coder
-  bool found = false;
-};
-
-enum class Fate {
-  kPending,     // a stop came first
-  kGone,        // was removed since it was found
-  kUnreadable,  // may be read another time
-  kTouched,     // has the content it had
-  kFailed,      // is noted without a code
-  kEncoded,
-};
-
-struct Outcome {
-  Fate fate = Fate::kPending;
-  CataloguedPicture picture;
-  std::string reason;
-  std::vector<std::byte> thumbnail;
-};
-
 class Updater {
  public:
   Updater(LibraryWriter& writer, const LibraryUpdate& update, const RunContext& context)
@@ -88,17 +37,22 @@ class Updater {
         folder_(writer.folder()),
         catalogue_(writer.catalogue()),
         update_(update),
-        context_(context) {}
+        context_(context),
+        thumbnails_(env_, folder_) {}
 
   UpdateSummary Run() {
     const Stopwatch watch;
-    ReadKnown();
     BringFactsUpToDate();
+    ReadKnown();
     Compare();
+    FindMissing();
+    BeginChanges();
     RemoveMissing();
     EncodeAll();
     RemakeThumbnails();
-    RefreshIndex();
+    if (set_ == PictureSet::kNext && !summary_.stopped) SwitchToNext();
+    FinishUpdate({.env = env_, .folder = folder_, .catalogue = catalogue_}, facts_, sweep_,
+                 context_.WithoutStop());
     std::ranges::sort(summary_.failed, {}, [](const FailedPicture& failed) -> const std::string& {
       return failed.path.native();
     });
@@ -107,8 +61,60 @@ class Updater {
   }
 
  private:
+  // The library's settings, and the set of pictures that this update works on.
+  void BringFactsUpToDate() {
+    own_folder_ = FolderInRoot(env_, folder_.path(), update_.root);
+    if (own_folder_ == ".") {
+      throw Error(ErrorCode::kInvalidArgument, folder_.name(),
+                  "the library cannot be the folder of pictures itself");
+    }
+    const auto snapshot = catalogue_.Snapshot();
+    const std::string root = RootSetting(env_, folder_.path(), update_.root);
+    const std::optional<LibraryFacts> old = ReadLibraryFacts(*snapshot, folder_.name());
+    if (old) {
+      CheckRoot(*old, root);
+      facts_ = *old;
+    }
+    sweep_ = facts_.unfinished;
+    facts_.root = root;
+    const PictureEncoding& encoding = update_.encoding;
+    const bool same_codes = facts_.coder == encoding.digest && facts_.bits == encoding.bits;
+    if (!same_codes && snapshot->Count() > 0) {
+      set_ = PictureSet::kNext;
+      clear_next_ = facts_.next_coder != encoding.digest || facts_.next_bits != encoding.bits;
+      facts_.next_coder = encoding.digest;
+      facts_.next_bits = encoding.bits;
+    } else {
+      clear_next_ = !facts_.next_coder.empty();
+      facts_.next_coder.clear();
+      facts_.next_bits = 0;
+      facts_.coder = encoding.digest;
+      facts_.bits = encoding.bits;
+    }
+    if (clear_next_) sweep_ = true;
+    new_facts_ = !old || *old != facts_;
+  }
+
+  // A library whose folder was moved finds its pictures again; one whose folder is still there was
+  // named by mistake.
+  void CheckRoot(const LibraryFacts& old, const std::string& root) const {
+    const fs::path old_root = RootOf(env_, folder_.path(), old.root);
+    if (old.root == root || !env_.IsFolder(old_root)) return;
+    throw Error(
+        ErrorCode::kInvalidArgument, folder_.name(),
+        fmt::format("this library is of the folder {}; expected that, or another library for {}",
+                    old_root.string(), update_.root.string()));
+  }
+
   void ReadKnown() {
-    catalogue_.ForEach([&](const CataloguedPicture& picture) {
+    const auto snapshot = catalogue_.Snapshot();
+    if (set_ == PictureSet::kNext) {
+      snapshot->ForEach(PictureSet::kCurrent, [&](const CataloguedPicture& picture) {
+        replaced_paths_.insert(picture.path);
+      });
+      if (clear_next_) return;
+    }
+    snapshot->ForEach(set_, [&](const CataloguedPicture& picture) {
       known_[picture.path] = {.id = picture.id,
                               .size = picture.size,
                               .modified_ns = picture.modified_ns,
@@ -117,70 +123,33 @@ class Updater {
     });
   }
 
-  void BringFactsUpToDate() {
-    own_folder_ = FolderInRoot(folder_.path(), update_.root);
-    if (own_folder_ == ".") {
-      throw Error(ErrorCode::kInvalidArgument,
-                  fmt::format("{}: the library cannot be the folder of pictures itself",
-                              folder_.path().string()));
-    }
-    const std::string root = RootSetting(folder_.path(), update_.root);
-    const std::optional<LibraryFacts> old = ReadLibraryFacts(catalogue_, folder_.path().string());
-    if (old) {
-      CheckRoot(*old, root);
-      facts_ = *old;
-    }
-    const bool other_codes =
-        facts_.coder != update_.encoding.digest || facts_.bits != update_.encoding.bits;
-    if (old && !other_codes && old->root == root) return;
-    facts_.root = root;
-    facts_.coder = update_.encoding.digest;
-    facts_.bits = update_.encoding.bits;
-    const auto batch = catalogue_.StartBatch();
-    if (other_codes) DropAll(*batch);
-    PutLibraryFacts(*batch, facts_);
-    batch->Commit();
-  }
-
-  // A library whose folder was moved finds its pictures again; one whose folder is still there was
-  // named by mistake.
-  void CheckRoot(const LibraryFacts& old, const std::string& root) const {
-    const fs::path old_root = RootOf(folder_.path(), old.root);
-    if (old.root == root || !env_.IsFolder(old_root)) return;
-    throw Error(ErrorCode::kInvalidArgument,
-                fmt::format("{}: this library is of the folder {}; expected that, or another "
-                            "library for {}",
-                            folder_.path().string(), old_root.string(), update_.root.string()));
-  }
-
-  void DropAll(CatalogueBatch& batch) {
-    for (auto& [path, picture] : known_) {
-      batch.Remove(path);
-      picture.dropped = true;
-    }
-    ++facts_.generation;
-  }
-
   void Compare() {
+    std::vector<uint64_t> with_thumbnail;
+    if (update_.encoding.thumbnail) with_thumbnail = thumbnails_.List();
     for (const FoundPicture& found : update_.found) {
       if (IsLibraryFile(found.path, own_folder_)) continue;
-      const auto place = known_.find(found.path);
-      if (place != known_.end()) place->second.found = true;
-      const bool same = place != known_.end() && !place->second.dropped &&
-                        place->second.size == found.size &&
-                        place->second.modified_ns == found.mtime_ns;
-      if (same) {
-        ++summary_.unchanged;
-        if (LostThumbnail(place->second)) without_thumbnail_.push_back(&found);
-      } else {
+      here_.insert(found.path);
+      KnownPicture* known = Find(found.path);
+      if (known != nullptr) known->found = true;
+      if (known == nullptr || known->size != found.size || known->modified_ns != found.mtime_ns) {
         todo_.push_back(&found);
+        continue;
       }
+      ++summary_.unchanged;
+      const bool has_thumbnail =
+          !known->has_code || std::ranges::binary_search(with_thumbnail, known->id);
+      if (update_.encoding.thumbnail && !has_thumbnail) without_thumbnail_.push_back(&found);
     }
   }
 
-  bool LostThumbnail(const KnownPicture& known) const {
-    return update_.encoding.thumbnail && known.has_code &&
-           !env_.Exists(folder_.thumbnail(known.id));
+  KnownPicture* Find(const std::string& path) {
+    const auto place = known_.find(path);
+    return place == known_.end() ? nullptr : &place->second;
+  }
+
+  // Whether the picture had a place in the library before, maybe with the code of another coder.
+  bool WasHere(const std::string& path) const {
+    return set_ == PictureSet::kNext ? replaced_paths_.contains(path) : known_.contains(path);
   }
 
   // Paths of the unreadable as those of pictures are.
@@ -192,253 +161,140 @@ class Updater {
     return paths;
   }
 
-  void RemoveMissing() {
+  void FindMissing() {
     const std::vector<std::string> unreadable = UnreadablePaths();
     for (size_t i = 0; i < unreadable.size(); ++i) {
       summary_.failed.push_back({.path = unreadable[i], .reason = update_.unreadable[i].reason});
     }
-    std::vector<std::string_view> missing;
     const auto is_unreadable = [&](std::string_view path) {
       return std::ranges::any_of(unreadable, [&](const auto& at) { return IsIn(path, at); });
     };
     for (const auto& [path, picture] : known_) {
       if (picture.found) continue;
-      const bool hidden = !picture.dropped && is_unreadable(path);
-      if (hidden) {
+      if (is_unreadable(path)) {
         ++summary_.unchanged;
-        continue;
+      } else {
+        missing_.push_back(path);
       }
-      ++summary_.removed;
-      if (!picture.dropped) missing.push_back(path);
     }
-    if (missing.empty()) return;
-    const auto batch = catalogue_.StartBatch();
-    for (const std::string_view path : missing) batch->Remove(path);
-    CommitChange(*batch);
+    summary_.removed += set_ == PictureSet::kCurrent ? missing_.size() : CountReplacedMissing();
   }
 
-  void CommitChange(CatalogueBatch& batch) {
-    ++facts_.generation;
-    PutLibraryFacts(batch, facts_);
-    batch.Commit();
+  size_t CountReplacedMissing() const {
+    return static_cast<size_t>(std::ranges::count_if(
+        replaced_paths_, [&](const std::string& path) { return !here_.contains(path); }));
+  }
+
+  // Notes before the first change that an update is under way. What a killed one leaves behind is
+  // then looked for.
+  void BeginChanges() {
+    if (missing_.empty() && todo_.empty() && !new_facts_) return;
+    facts_.unfinished = true;
+    const auto batch = catalogue_.StartBatch(set_);
+    if (clear_next_) batch->ClearNext();
+    PutLibraryFacts(*batch, facts_);
+    batch->Commit();
+  }
+
+  void RemoveMissing() {
+    if (missing_.empty()) return;
+    const auto batch = catalogue_.StartBatch(set_);
+    std::vector<uint64_t> gone;
+    for (const std::string_view path : missing_) {
+      if (const auto id = batch->Remove(path)) gone.push_back(*id);
+    }
+    batch->Commit();
+    for (const uint64_t id : gone) thumbnails_.Remove(id);
   }
 
   void EncodeAll() {
     Progress progress = context_.StartProgress("indexing", "pictures", todo_.size());
     for (size_t first = 0; first < todo_.size() && !summary_.stopped; first += update_.batch) {
       const size_t count = std::min(update_.batch, todo_.size() - first);
-      std::vector<Outcome> outcomes(count);
+      std::vector<ExaminedPicture> pictures(count);
       context_.pool().ParallelFor(count, 1, [&](size_t i, size_t /*end*/) {
         if (context_.stopped()) return;
-        outcomes[i] = Examine(*todo_[first + i]);
+        const FoundPicture& found = *todo_[first + i];
+        pictures[i] = ExaminePicture(update_, found, Find(found.path));
         progress.Advance();
       });
-      Commit(first, outcomes);
+      Commit(first, pictures);
     }
   }
 
-  // The old record where the content can be compared with it.
-  const KnownPicture* Comparable(const std::string& path) const {
-    const auto place = known_.find(path);
-    return place == known_.end() || place->second.dropped ? nullptr : &place->second;
-  }
-
-  Outcome Examine(const FoundPicture& found) const {
-    Outcome outcome;
-    outcome.picture.path = found.path;
-    outcome.picture.size = found.size;
-    outcome.picture.modified_ns = found.mtime_ns;
-    if (found.size > update_.max_bytes) {
-      outcome.fate = Fate::kFailed;
-      outcome.picture.failure =
-          fmt::format("{} bytes, the limit for a picture is {}", found.size, update_.max_bytes);
-      return outcome;
-    }
-    try {
-      const std::vector<std::byte> bytes = update_.read(found);
-      outcome.picture.content_hash = Checksum(bytes);
-      const KnownPicture* known = Comparable(found.path);
-      if (known != nullptr && known->content_hash == outcome.picture.content_hash &&
-          known->size == found.size) {
-        outcome.fate = Fate::kTouched;
-      } else {
-        Encode(bytes, outcome);
-      }
-    } catch (const Error& error) {
-      outcome.fate = FateOfUnread(error.code());
-      outcome.reason = error.MessageWithin((update_.root / found.path).string());
-    } catch (const std::bad_alloc&) {
-      outcome.fate = Fate::kUnreadable;
-      outcome.reason = "out of memory";
-    }
-    return outcome;
-  }
-
-  static Fate FateOfUnread(ErrorCode code) {
-    if (code == ErrorCode::kCancelled) return Fate::kPending;
-    return code == ErrorCode::kNotFound ? Fate::kGone : Fate::kUnreadable;
-  }
-
-  void Encode(std::span<const std::byte> bytes, Outcome& outcome) const {
-    try {
-      PictureCode code = update_.encoding.encode(bytes);
-      if (code.code.size() != BytesPerCode(update_.encoding.bits)) {
-        throw Error(ErrorCode::kInternal, fmt::format("the coder gave {} bytes: expected {} bits",
-                                                      code.code.size(), update_.encoding.bits));
-      }
-      outcome.fate = Fate::kEncoded;
-      outcome.picture.code = std::move(code.code);
-      outcome.picture.width = code.facts.width;
-      outcome.picture.height = code.facts.height;
-      MakeThumbnailOf(bytes, outcome);
-    } catch (const std::bad_alloc&) {
-      throw;
-    } catch (const std::exception& failure) {  // also those of the libraries that look at pictures
-      const auto* error = dynamic_cast<const Error*>(&failure);
-      if (error != nullptr && error->code() == ErrorCode::kCancelled) throw;
-      outcome.fate = Fate::kFailed;
-      outcome.picture.failure = failure.what();
-    }
-  }
-
-  void MakeThumbnailOf(std::span<const std::byte> bytes, Outcome& outcome) const {
-    if (!update_.encoding.thumbnail) return;
-    try {
-      outcome.thumbnail = update_.encoding.thumbnail(bytes);
-    } catch (const Error&) {  // its code is what matters
-    }
-  }
-
-  void Commit(size_t first, std::vector<Outcome>& outcomes) {
-    const auto batch = catalogue_.StartBatch();
-    bool changed = false;
-    for (size_t i = 0; i < outcomes.size(); ++i) {
-      if (Apply(*todo_[first + i], outcomes[i], *batch)) changed = true;
+  void Commit(size_t first, std::vector<ExaminedPicture>& pictures) {
+    const auto batch = catalogue_.StartBatch(set_);
+    std::vector<uint64_t> gone;
+    for (size_t i = 0; i < pictures.size(); ++i) {
+      if (const auto id = Apply(*todo_[first + i], pictures[i], *batch)) gone.push_back(*id);
     }
     // Before the commit: what is committed has its thumbnail.
-    WriteThumbnails(outcomes);
-    if (changed) {
-      CommitChange(*batch);
-    } else {
-      batch->Commit();
-    }
+    WriteThumbnails(pictures);
+    batch->Commit();
+    for (const uint64_t id : gone) thumbnails_.Remove(id);
   }
 
-  // True when the ids or codes of the catalogue changed.
-  bool Apply(const FoundPicture& found, Outcome& outcome, CatalogueBatch& batch) {
-    const bool known = known_.contains(found.path);
-    switch (outcome.fate) {
-      case Fate::kPending:
+  // The id that is no longer in use.
+  std::optional<uint64_t> Apply(const FoundPicture& found, ExaminedPicture& examined,
+                                CatalogueBatch& batch) {
+    switch (examined.fate) {
+      case PictureFate::kPending:
         summary_.stopped = true;
-        return false;
-      case Fate::kGone:
-        if (known) ++summary_.removed;
-        return batch.Remove(found.path).has_value();
-      case Fate::kUnreadable:
-        summary_.failed.push_back({.path = found.path, .reason = outcome.reason});
-        return false;
-      case Fate::kTouched:
+        return std::nullopt;
+      case PictureFate::kGone:
+        if (WasHere(found.path)) ++summary_.removed;
+        return batch.Remove(found.path);
+      case PictureFate::kUnreadable:
+        summary_.failed.push_back({.path = found.path, .reason = examined.reason});
+        return std::nullopt;
+      case PictureFate::kTouched:
         ++summary_.unchanged;
-        Touch(outcome.picture, batch);
-        return false;
-      case Fate::kFailed:
-        summary_.failed.push_back({.path = found.path, .reason = outcome.picture.failure});
+        batch.Touch(found.path, found.mtime_ns);
+        return std::nullopt;
+      case PictureFate::kFailed:
+        summary_.failed.push_back({.path = found.path, .reason = examined.picture.failure});
         break;
-      case Fate::kEncoded:
-        ++(known ? summary_.changed : summary_.added);
+      case PictureFate::kEncoded:
+        ++(WasHere(found.path) ? summary_.changed : summary_.added);
         break;
     }
-    outcome.picture.id = batch.Put(outcome.picture).id;
-    return true;
+    const PutResult put = batch.Put(examined.picture);
+    examined.picture.id = put.id;
+    return put.replaced;
   }
 
-  void Touch(const CataloguedPicture& now, CatalogueBatch& batch) const {
-    std::optional<CataloguedPicture> picture = catalogue_.FindByPath(now.path);
-    if (!picture) return;
-    picture->modified_ns = now.modified_ns;
-    batch.Put(*picture);
-  }
-
-  void WriteThumbnails(const std::vector<Outcome>& outcomes) const {
-    const RunContext context = context_.WithoutStop();
-    context.ParallelFor(outcomes.size(), 1, [&](size_t i, size_t /*end*/) {
-      if (outcomes[i].fate != Fate::kEncoded) return;
-      const fs::path path = folder_.thumbnail(outcomes[i].picture.id);
-      // The id is new. A file is there only if a process was killed before it committed the id, and
-      // may be of another picture.
-      if (env_.Exists(path)) env_.Remove(path);
-      WriteThumbnail(path, outcomes[i].thumbnail);
+  void WriteThumbnails(const std::vector<ExaminedPicture>& pictures) const {
+    context_.WithoutStop().ParallelFor(pictures.size(), 1, [&](size_t i, size_t /*end*/) {
+      if (pictures[i].fate != PictureFate::kEncoded) return;
+      thumbnails_.Write(pictures[i].picture.id, pictures[i].thumbnail);
     });
-  }
-
-  void WriteThumbnail(const fs::path& path, const std::vector<std::byte>& thumbnail) const {
-    if (thumbnail.empty()) return;
-    env_.MakeFolders(path.parent_path());
-    WriteFile(env_, path, thumbnail, IfExists::kFail);
   }
 
   // Of pictures that are as they were; thumbnails are the one part of a library that someone may
   // delete to save space.
-  void RemakeThumbnails() const {
+  void RemakeThumbnails() {
     if (without_thumbnail_.empty()) return;
     Progress progress =
         context_.StartProgress("making thumbnails", "pictures", without_thumbnail_.size());
     context_.pool().ParallelFor(without_thumbnail_.size(), 1, [&](size_t i, size_t /*end*/) {
       if (context_.stopped()) return;
       const FoundPicture& found = *without_thumbnail_[i];
-      const KnownPicture& known = known_.at(found.path);
-      WriteThumbnail(folder_.thumbnail(known.id), ThumbnailOfUnchanged(found, known));
+      const KnownPicture& known = *Find(found.path);
+      thumbnails_.Write(known.id, ThumbnailOfUnchanged(update_, found, known));
       progress.Advance();
     });
   }
 
-  // None where the picture cannot be read now, or changed after all, which the next update sees.
-  std::vector<std::byte> ThumbnailOfUnchanged(const FoundPicture& found,
-                                              const KnownPicture& known) const {
-    try {
-      const std::vector<std::byte> bytes = update_.read(found);
-      if (Checksum(bytes) == known.content_hash) return update_.encoding.thumbnail(bytes);
-    } catch (const Error&) {  // its code is what matters
-    }
-    return {};
-  }
-
-  // The index file and the thumbnails follow the catalogue, also when an earlier process was killed
-  // before it came to this.
-  void RefreshIndex() {
-    const RunContext context = context_.WithoutStop();
-    if (OpenCachedIndex(env_, folder_, facts_, context)) return;
-    const auto index = IndexCatalogue(catalogue_, facts_, folder_.path().string());
-    RemoveStrayThumbnails(*index);
-    RemoveTemporaries();
-    SaveIndex(env_, folder_.index(), *index, IfExists::kReplace);
-    facts_.index_generation = facts_.generation;
-    facts_.index_digest = ContentDigest(env_.Map(folder_.index())->bytes());
-    const auto batch = catalogue_.StartBatch();
+  void SwitchToNext() {
+    facts_.coder = std::exchange(facts_.next_coder, {});
+    facts_.bits = std::exchange(facts_.next_bits, 0);
+    facts_.index_generation = 0;
+    facts_.index_digest.clear();
+    sweep_ = true;
+    const auto batch = catalogue_.StartBatch(set_);
+    batch->SwitchToNext();
     PutLibraryFacts(*batch, facts_);
     batch->Commit();
-  }
-
-  void RemoveStrayThumbnails(const CodeIndex& index) const {
-    if (!env_.IsFolder(folder_.thumbnails())) return;
-    for (const std::string& thousand : env_.List(folder_.thumbnails())) {
-      const fs::path inner = folder_.thumbnails() / thousand;
-      if (!env_.IsFolder(inner)) continue;
-      for (const std::string& name : env_.List(inner)) {
-        int64_t id = 0;
-        const char* end = name.data() + name.size();
-        const auto [rest, error] = std::from_chars(name.data(), end, id);
-        const bool ours = error == std::errc() && std::string_view(rest, end) == ".jpg";
-        if (ours && !index.Contains(id)) env_.Remove(inner / name);
-      }
-    }
-  }
-
-  // A process that is killed while it replaces a file may leave the new one under another name.
-  void RemoveTemporaries() const {
-    for (const std::string& name : env_.List(folder_.path())) {
-      if (name.starts_with('.') && name.ends_with(".tmp")) env_.Remove(folder_.path() / name);
-    }
   }
 
   Env& env_;
@@ -446,10 +302,18 @@ class Updater {
   Catalogue& catalogue_;
   const LibraryUpdate& update_;
   const RunContext& context_;
+  LibraryThumbnails thumbnails_;
 
-  std::unordered_map<std::string, KnownPicture> known_;
+  PictureSet set_ = PictureSet::kCurrent;
+  bool clear_next_ = false;  // codes were gathered of a coder that is not wanted any more
+  bool new_facts_ = false;   // others than the catalogue has
+  bool sweep_ = false;       // files may be there that belong to nothing
   LibraryFacts facts_;
+  std::unordered_map<std::string, KnownPicture> known_;  // of the set
+  std::unordered_set<std::string> replaced_paths_;       // of the current set, where it is not that
+  std::unordered_set<std::string_view> here_;            // the paths that were found
   std::string own_folder_;  // from the root, where the library lies inside; otherwise empty
+  std::vector<std::string_view> missing_;  // of the known
   std::vector<const FoundPicture*> todo_;
   std::vector<const FoundPicture*> without_thumbnail_;  // but otherwise as they were
   UpdateSummary summary_;
@@ -457,34 +321,11 @@ class Updater {
 
 }  // namespace
 
-std::vector<std::byte> MakeThumbnail(std::span<const std::byte> picture) {
-  return EncodeJpeg(DecodePicture(picture, {.max_side = kThumbnailSide}), kThumbnailQuality);
-}
-
-void LeaveOutLibraryFiles(const fs::path& library, const fs::path& root,
+void LeaveOutLibraryFiles(Env& env, const fs::path& library, const fs::path& root,
                           std::vector<FoundPicture>& found) {
-  const std::string own_folder = FolderInRoot(library, root);
+  const std::string own_folder = FolderInRoot(env, library, root);
   std::erase_if(
       found, [&](const FoundPicture& picture) { return IsLibraryFile(picture.path, own_folder); });
-}
-
-LibraryWriter::LibraryWriter(Env& env, const fs::path& folder)
-    : env_(env),
-      folder_(folder),
-      lock_(TakeLock(env, folder_)),
-      catalogue_(CreateOrOpen(folder_.catalogue())) {
-  ReadLibraryFacts(*catalogue_, folder_.path().string());  // refuses what a newer version made
-}
-
-void LibraryUpdate::Validate() const {
-  RequireBits(encoding.bits);
-  const auto require = [](bool good, const char* expected) {
-    if (!good) throw Error(ErrorCode::kInvalidArgument, expected);
-  };
-  require(!encoding.digest.empty(), "encoding: expected a digest");
-  require(encoding.encode != nullptr, "encoding: expected a function that encodes");
-  require(read != nullptr, "read: expected a function that reads pictures");
-  require(batch > 0, "batch: expected 1 or more pictures");
 }
 
 std::string UpdateSummary::BriefReport() const {

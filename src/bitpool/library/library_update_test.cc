@@ -11,10 +11,9 @@
 #include <set>
 
 #include "bitpool/base/random.h"
-#include "bitpool/catalog/sqlite_catalogue.h"
-#include "bitpool/image/testing.h"
 #include "bitpool/io/faulty_env.h"
 #include "bitpool/library/library_testing.h"
+#include "bitpool/pictures/picture_testing.h"
 
 namespace bitpool {
 namespace {
@@ -39,7 +38,7 @@ std::array<uint64_t, 5> Counts(const UpdateSummary& summary) {
 using Expected = std::array<uint64_t, 5>;
 
 std::optional<uint64_t> IdOf(const PictureFolder& pictures, const std::string& path) {
-  const Library library = pictures.Open();
+  const LibrarySnapshot library = pictures.Open();
   const auto picture = library.catalogue().FindByPath(path);
   return picture ? std::optional(picture->id) : std::nullopt;
 }
@@ -52,7 +51,7 @@ TEST(UpdateLibrary, AddsChangesRemovesAndRenames) {
   EXPECT_EQ(Counts(pictures.Update()), (Expected{3, 0, 0, 0, 0}));
   EXPECT_EQ(pictures.reads, 3);
   {
-    const Library library = pictures.Open();
+    const LibrarySnapshot library = pictures.Open();
     const auto a = library.catalogue().FindByPath("a.jpg");
     ASSERT_TRUE(a);
     EXPECT_EQ(a->width, 40);
@@ -237,32 +236,76 @@ TEST(UpdateLibrary, AnotherCoderEncodesEverythingAgain) {
   pictures.Remove("b.jpg");
   EXPECT_EQ(Counts(pictures.Update(pictures.MakeUpdate(other), RunContext())),
             (Expected{0, 1, 1, 0, 1}));
-  const Library library = pictures.Open();
+  const LibrarySnapshot library = pictures.Open();
   EXPECT_EQ(library.facts().bits, 16);
   EXPECT_EQ(library.facts().coder, "fake 2");
   EXPECT_EQ(library.index().bits(), 16);
   EXPECT_EQ(library.index().size(), 1);
 }
 
-// Codes of two coders are never together, also when the work is interrupted.
-TEST(UpdateLibrary, AnInterruptedChangeOfCoderLeavesNoOldCodes) {
+// The codes of a new coder are gathered beside the old ones, which stay in use until all are there.
+TEST(UpdateLibrary, AnInterruptedChangeOfCoderKeepsTheOldCodesAndGoesOn) {
   PictureFolder pictures;
   for (int i = 0; i < 10; ++i) pictures.Write(fmt::format("{}.jpg", i), FakePicture(i));
   pictures.Update();
-  PictureEncoding other = FakeEncoding("fake 2");
-  std::stop_source stop;
-  other.encode = [&](auto bytes) {
-    stop.request_stop();
-    PictureCode code = FakeEncode(bytes);
-    code.code[7] = 0xFF;
-    return code;
+  const LibraryContent before = ReadContent(pictures.Open());
+  std::atomic<int> encoded = 0;
+  const auto encoding = [&](const std::string& digest, uint8_t mark, std::stop_source* stop) {
+    PictureEncoding other = FakeEncoding(digest);
+    other.encode = [&encoded, mark, stop](auto bytes) {
+      if (++encoded == 4 && stop != nullptr) stop->request_stop();
+      PictureCode code = FakeEncode(bytes);
+      code.code[7] = mark;
+      return code;
+    };
+    return other;
   };
-  const UpdateSummary summary = pictures.Update(
-      pictures.MakeUpdate(other), RunContext({.threads = 1, .stop = stop.get_token()}));
-  EXPECT_TRUE(summary.stopped);
+  const auto interrupt = [&](const std::string& digest, uint8_t mark) {
+    encoded = 0;
+    std::stop_source stop;
+    LibraryUpdate update = pictures.MakeUpdate(encoding(digest, mark, &stop));
+    update.batch = 3;
+    const UpdateSummary summary =
+        pictures.Update(update, RunContext({.threads = 1, .stop = stop.get_token()}));
+    EXPECT_TRUE(summary.stopped);
+    return summary;
+  };
+  const auto expect_old = [&] {
+    LibraryContent now = ReadContent(pictures.Open());
+    EXPECT_EQ(now.codes, before.codes);
+    EXPECT_EQ(pictures.Open().facts().coder, "fake 1");
+  };
+
+  EXPECT_EQ(Counts(interrupt("fake 2", 0xFF)), (Expected{0, 4, 0, 0, 0}));
+  expect_old();
+  EXPECT_EQ(pictures.Open().facts().next_coder, "fake 2");
+  interrupt("fake 3", 0xEE);  // another one after all
+  expect_old();
+  EXPECT_EQ(pictures.Open().facts().next_coder, "fake 3");
+  // Pictures come, go and change meanwhile. What was encoded and has not changed is not done again.
+  pictures.Write("new.jpg", FakePicture(77));
+  pictures.Write("1.jpg", FakePicture(78));
+  pictures.Remove("2.jpg");
+  encoded = 0;
+  const UpdateSummary summary =
+      pictures.Update(pictures.MakeUpdate(encoding("fake 3", 0xEE, nullptr)), RunContext());
+  EXPECT_EQ(encoded, 8);  // of ten, two were done
+  EXPECT_EQ(Counts(summary), (Expected{1, 7, 1, 2, 0}));
   const LibraryContent content = ReadContent(pictures.Open());
-  EXPECT_EQ(content.codes.size(), 1U);
-  for (const auto& [path, code] : content.codes) EXPECT_EQ(code.substr(14), "ff");
+  EXPECT_EQ(pictures.Open().facts().coder, "fake 3");
+  EXPECT_EQ(pictures.Open().facts().next_coder, "");
+  EXPECT_EQ(content.codes.size(), 10U);
+  EXPECT_EQ(content.thumbnails.size(), 10U);  // and those of the old ids are gone
+  for (const auto& [path, code] : content.codes) EXPECT_EQ(code.substr(14), "ee");
+  EXPECT_EQ(content.codes.at("1.jpg").substr(0, 2), "4e");
+
+  // Back to the coder in use: what was gathered is dropped.
+  interrupt("fake 4", 0xDD);
+  EXPECT_EQ(
+      Counts(pictures.Update(pictures.MakeUpdate(encoding("fake 3", 0xEE, nullptr)), RunContext())),
+      (Expected{0, 0, 0, 10, 0}));
+  EXPECT_EQ(pictures.Open().facts().next_coder, "");
+  EXPECT_EQ(ReadContent(pictures.Open()), content);
 }
 
 TEST(UpdateLibrary, AStopKeepsWhatIsDone) {
@@ -281,7 +324,8 @@ TEST(UpdateLibrary, AStopKeepsWhatIsDone) {
   EXPECT_TRUE(summary.stopped);
   EXPECT_EQ(Counts(summary), (Expected{20, 0, 0, 0, 0}));
   EXPECT_EQ(ReadContent(pictures.Open()).codes.size(), 20U);
-  EXPECT_EQ(pictures.Open().facts().generation, pictures.Open().facts().index_generation);
+  const LibrarySnapshot library = pictures.Open();
+  EXPECT_EQ(library.catalogue().generation(), library.facts().index_generation);
   EXPECT_EQ(Counts(pictures.Update()), (Expected{30, 0, 0, 20, 0}));
   EXPECT_EQ(pictures.reads, 30);
 }
@@ -297,7 +341,8 @@ TEST(UpdateLibrary, TheSameAtAnyNumberOfThreads) {
     update.batch = 16;
     pictures.Update(update, RunContext({.threads = threads}));
     auto& list = lists.emplace_back();
-    pictures.Open().catalogue().ForEach([&](const auto& picture) { list.push_back(picture); });
+    pictures.Open().catalogue().ForEach(PictureSet::kCurrent,
+                                        [&](const auto& picture) { list.push_back(picture); });
   }
   EXPECT_EQ(lists[0], lists[1]);
   EXPECT_EQ(lists[0], lists[2]);
@@ -341,7 +386,7 @@ TEST(UpdateLibrary, ItsOwnFilesAreNoPictures) {
     EXPECT_EQ(UpdateLibrary(writer, named.MakeUpdate(), RunContext()).added, added);
   }
   std::vector<FoundPicture> found = named.Find();
-  LeaveOutLibraryFiles(named.root() / "my library", named.root(), found);
+  LeaveOutLibraryFiles(Env::Posix(), named.root() / "my library", named.root(), found);
   ASSERT_EQ(found.size(), 2U);
   EXPECT_EQ(found[1].path, "my library.jpg");
   LibraryWriter writer(Env::Posix(), named.root());
@@ -368,7 +413,7 @@ TEST(UpdateLibrary, AnotherFolderIsRefusedAndAMovedOneIsNot) {
        .size = fs::file_size(first.base() / "moved/a.jpg"),
        .mtime_ns = fs::last_write_time(first.base() / "moved/a.jpg").time_since_epoch().count()}};
   EXPECT_EQ(Counts(update(moved)), (Expected{0, 0, 0, 1, 0}));
-  const Library library(Env::Posix(), first.base() / "library", RunContext());
+  const LibrarySnapshot library = testing::OpenAt(first.base() / "library");
   EXPECT_TRUE(fs::equivalent(library.root(), first.base() / "moved"));
 }
 
@@ -415,9 +460,7 @@ TEST(UpdateLibrary, ACodeOfTheWrongLengthIsAFailure) {
 }
 
 TEST(UpdateLibrary, RealThumbnails) {
-  const Picture picture = testing::SmoothPicture(600, 200);
-  const auto image = testing::ImageOf(picture);
-  const auto thumbnail = MakeThumbnail(testing::Encoded(image.get(), ".png"));
+  const auto thumbnail = MakeThumbnail(testing::SpottedJpeg(1, 600, 200));
   const PictureFacts facts = InspectPicture(thumbnail, {});
   EXPECT_EQ(facts.width, kThumbnailSide);
   EXPECT_EQ(facts.format, "jpeg");
@@ -430,8 +473,10 @@ TEST(UpdateLibrary, LostThumbnailsAreMadeAgain) {
   pictures.Update();
   const LibraryContent expected = ReadContent(pictures.Open());
   const LibraryFolder folder(pictures.library());
-  fs::remove(folder.thumbnail(IdOf(pictures, "1.jpg").value()));
-  fs::remove(folder.thumbnail(IdOf(pictures, "3.jpg").value()));
+  const LibraryThumbnails thumbnails(Env::Posix(), folder);
+  EXPECT_EQ(thumbnails.PathOf(1234567), folder.thumbnails() / "1234/1234567.jpg");
+  fs::remove(thumbnails.PathOf(IdOf(pictures, "1.jpg").value()));
+  fs::remove(thumbnails.PathOf(IdOf(pictures, "3.jpg").value()));
   EXPECT_EQ(Counts(pictures.Update()), (Expected{0, 0, 0, 6, 0}));
   EXPECT_EQ(pictures.reads, 2);
   EXPECT_EQ(ReadContent(pictures.Open()), expected);
@@ -498,7 +543,7 @@ TEST(UpdateLibrary, AnyFailureOfAFileOperationLeavesAValidLibrary) {
   update.batch = 10;
   int failing = 1;
   bool failed = true;
-  for (; failed; failing += 3) {
+  for (; failed; failing += 5) {
     const fs::path copy = pictures.base() / fmt::format("copy{}", failing);
     fs::copy(pictures.root(), copy, fs::copy_options::recursive);
     for (const FoundPicture& found : update.found) {
@@ -517,9 +562,9 @@ TEST(UpdateLibrary, AnyFailureOfAFileOperationLeavesAValidLibrary) {
     } catch (const Error& error) {
       EXPECT_THAT(error.what(), HasSubstr("injected"));
     }
-    ReadContent(Library(Env::Posix(), copy / ".bitpool", RunContext()));  // checks itself
+    ReadContent(testing::OpenAt(copy / ".bitpool"));  // checks itself
     run(Env::Posix());
-    EXPECT_EQ(ReadContent(Library(Env::Posix(), copy / ".bitpool", RunContext())), expected);
+    EXPECT_EQ(ReadContent(testing::OpenAt(copy / ".bitpool")), expected);
     fs::remove_all(copy);
   }
   EXPECT_GT(failing, 50);
@@ -527,10 +572,11 @@ TEST(UpdateLibrary, AnyFailureOfAFileOperationLeavesAValidLibrary) {
 
 // Updates in a child process that tells of every picture it encodes, and is killed after some of
 // them and a short while.
-void KillDuringUpdate(PictureFolder& pictures, Random& random) {
+void KillDuringUpdate(PictureFolder& pictures, Random& random, const std::string& coder = "fake 1",
+                      uint64_t longest_wait_us = 8000) {
   std::array<int, 2> ends = {};
   ASSERT_EQ(pipe(ends.data()), 0);
-  LibraryUpdate update = pictures.MakeUpdate();
+  LibraryUpdate update = pictures.MakeUpdate(FakeEncoding(coder));
   update.batch = 1 + random.Below(12);
   const pid_t child = fork();
   ASSERT_GE(child, 0);
@@ -555,7 +601,7 @@ void KillDuringUpdate(PictureFolder& pictures, Random& random) {
   for (uint64_t steps = random.Below(45); steps > 0; --steps) {
     if (read(ends[0], &told, 1) != 1) break;
   }
-  usleep(static_cast<useconds_t>(random.Below(8000)));
+  usleep(static_cast<useconds_t>(random.Below(longest_wait_us)));
   kill(child, SIGKILL);
   int status = 0;
   ASSERT_EQ(waitpid(child, &status, 0), child);
@@ -591,6 +637,33 @@ TEST(UpdateLibrary, KilledAtAnyMomentItGoesOnFromThere) {
     EXPECT_EQ(pictures.Update().unchanged, expected.codes.size() + expected.failures.size());
     EXPECT_EQ(pictures.reads, 0);
   }
+}
+
+// The library answers with the codes of the old coder or with those of the new one, never with both
+// or with a part.
+TEST(UpdateLibrary, KilledWhileTheCoderChangesItAnswersWithOneOfThem) {
+  const LibraryContent expected = UndisturbedContent();
+  Random random(21);
+  int old_ones = 0, new_ones = 0;
+  for (int round = 0; round < 20; ++round) {
+    PictureFolder pictures;
+    MakeFirstState(pictures);
+    MakeSecondState(pictures);
+    pictures.Update();
+    for (int kill = 0; kill < 3; ++kill) {
+      KillDuringUpdate(pictures, random, "fake 2", 200);
+      const LibrarySnapshot library = pictures.Open();
+      const LibraryContent content = ReadContent(library);
+      EXPECT_EQ(content.codes, expected.codes);
+      EXPECT_EQ(content.failures, expected.failures);
+      (library.facts().coder == "fake 1" ? old_ones : new_ones) += 1;
+    }
+    pictures.Update(pictures.MakeUpdate(FakeEncoding("fake 2")), RunContext({.threads = 1}));
+    EXPECT_EQ(pictures.Open().facts().coder, "fake 2");
+    EXPECT_EQ(ReadContent(pictures.Open()), expected) << "round " << round;
+  }
+  EXPECT_GT(old_ones, 5);
+  EXPECT_GT(old_ones + new_ones, 40);
 }
 
 }  // namespace

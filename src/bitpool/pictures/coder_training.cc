@@ -5,7 +5,6 @@
 #include <nlohmann/json.hpp>
 #include <numeric>
 #include <optional>
-#include <system_error>
 #include <utility>
 
 #include "bitpool/base/error.h"
@@ -46,8 +45,10 @@ class ScratchFiles {
       } catch (const Error&) {  // a scratch file that stays does no harm: the next job replaces it
       }
     }
-    std::error_code not_empty;
-    fs::remove(folder_, not_empty);
+    try {
+      env_.RemoveFolder(folder_);
+    } catch (const Error&) {  // something else is in it
+    }
   }
   ScratchFiles(const ScratchFiles&) = delete;
   ScratchFiles& operator=(const ScratchFiles&) = delete;
@@ -136,7 +137,8 @@ Extraction ExtractTo(Env& env, const fs::path& file, const PictureDescriber& des
   {
     Progress progress = context.StartProgress("describing", "pictures", pictures.size());
     DescribePictures(
-        describer, pictures, progress, context, [&](size_t i, const DescribedPicture& picture) {
+        env, describer, pictures, progress, context,
+        [&](size_t i, const DescribedPicture& picture) {
           if (!picture.failure.empty()) {
             extraction.failed.push_back({.path = pictures[i], .reason = picture.failure});
           } else {

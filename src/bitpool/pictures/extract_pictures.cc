@@ -71,7 +71,7 @@ class Part {
         failed.push_back({i, picture.failure});
       }
     };
-    DescribePictures(describer_, files, progress, context, take);
+    DescribePictures(env_, describer_, files, progress, context, take);
     writer.Commit({{"key", key_}, {"failed", failed}});
   }
 
@@ -141,7 +141,7 @@ ExtractedPictures ExtractPictures(Env& env, const PictureDescriber& describer,
   // Begun before the work, which would be in vain if it could not be written.
   FeatureFileWriter writer(env, job.output, describer.dimension(), Precision::kHalf, job.if_exists);
   ExtractedPictures result;
-  std::vector<FoundPicture> pictures = FindPictures(job.folder, context, &result.failed);
+  std::vector<FoundPicture> pictures = FindPictures(env, job.folder, context, &result.failed);
   if (job.limit > 0 && static_cast<size_t>(job.limit) < pictures.size()) {
     pictures.resize(static_cast<size_t>(job.limit));
   }

@@ -62,7 +62,7 @@ std::vector<std::string> FilesIn(const TempFolder& folder) {
 }
 
 std::string Content(const fs::path& path) {
-  return testing::ToString(ReadPictureBytes(path, uint64_t{1} << 30));
+  return testing::ToString(Env::Posix().Read(path, uint64_t{1} << 30));
 }
 
 // Asks to stop when so many pictures are done.
@@ -108,7 +108,7 @@ TEST(ExtractPictures, WritesWhatTheExtractorFindsInOrder) {
     const std::string& name = names[static_cast<size_t>(i)];
     EXPECT_EQ(file.name(i), name);
     const Picture picture =
-        DecodePicture(ReadPictureBytes(folder / ("pictures/" + name), 1 << 20), {.max_side = 96});
+        DecodePicture(Env::Posix().Read(folder / ("pictures/" + name), 1 << 20), {.max_side = 96});
     MatrixF stored;
     file.Read(i, stored);
     EXPECT_GT(stored.cols(), 5);
@@ -147,7 +147,7 @@ TEST(ExtractPictures, EmbedsWhereTheDescriberDoes) {
   MatrixF stored;
   file.Read(0, stored);
   const Picture picture =
-      Describer().Decode(ReadPictureBytes(folder / ("pictures/" + file.name(0)), 1 << 20));
+      Describer().Decode(Env::Posix().Read(folder / ("pictures/" + file.name(0)), 1 << 20));
   EXPECT_TRUE(SameBits(stored, Rounded(embedding.Apply(Describer().Describe(picture)))));
 }
 

@@ -70,7 +70,7 @@ int Distance(const PictureCode& a, const PictureCode& b) {
 }
 
 std::string FileText(const fs::path& path) {
-  return ToString(ReadPictureBytes(path, uint64_t{1} << 30));
+  return ToString(Env::Posix().Read(path, uint64_t{1} << 30));
 }
 
 // Caffe's binary weights by hand: field 100 of NetParameter is a layer {1: name, 2: type, 7: blob
@@ -120,7 +120,7 @@ TEST(PictureCoder, CodesAreThoseOfTheSeparateSteps) {
   HessianAffineOptions regions;
   regions.max_regions = 200;
   for (const fs::path& path : pictures) {
-    const auto bytes = ReadPictureBytes(path, 1 << 20);
+    const auto bytes = Env::Posix().Read(path, 1 << 20);
     const MatrixF raw = HessianAffineSift(regions).Extract(DecodePicture(bytes, decode));
     const MatrixF features = trained.coder.describer().embedding()->Apply(raw);
     MemoryFeatureSet one(features.rows());
@@ -202,7 +202,7 @@ TEST(PictureCoder, TheCodesOfATrainingAreThoseOfTheCoder) {
   const TrainedCoder trained = Train(QuickTraining(), folder, pictures);
   ASSERT_EQ(trained.codes.size(), pictures.size());
   for (const fs::path& picture : pictures) {
-    const std::vector<std::byte> bytes = ReadPictureBytes(picture, MaxPictureBytes());
+    const std::vector<std::byte> bytes = Env::Posix().Read(picture, MaxPictureBytes());
     const PictureCode& kept = trained.codes.at(Checksum(bytes));
     const PictureCode made = trained.coder.Encode(bytes);
     EXPECT_EQ(kept.code, made.code);
@@ -308,7 +308,7 @@ TEST(PictureCoder, ReportsPicturesThatCannotBeUsed) {
   EXPECT_FALSE(fs::exists(folder / "scratch"));
 
   const auto encode = [&](const char* name) {
-    trained.coder.Encode(ReadPictureBytes(folder / name, 1 << 20));
+    trained.coder.Encode(Env::Posix().Read(folder / name, 1 << 20));
   };
   ExpectError(ErrorCode::kCorrupt, {}, [&] { encode("cut.jpg"); });
   ExpectError(ErrorCode::kUnsupported, {}, [&] { encode("text.jpg"); });

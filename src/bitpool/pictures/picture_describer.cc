@@ -129,9 +129,9 @@ Error Damaged(const Error& error) {
 
 Error Damaged(const std::string& problem) { return Damaged({ErrorCode::kCorrupt, problem}); }
 
-DescribedPicture DescribeFile(const PictureDescriber& describer, const fs::path& file) {
+DescribedPicture DescribeFile(Env& env, const PictureDescriber& describer, const fs::path& file) {
   try {
-    const std::vector<std::byte> bytes = ReadPictureBytes(file, MaxPictureBytes());
+    const std::vector<std::byte> bytes = env.Read(file, MaxPictureBytes());
     MatrixF features = describer.Describe(describer.Decode(bytes));
     if (features.cols() == 0) return {.features = {}, .facts = {}, .failure = kNoFeatures};
     return {.features = std::move(features),
@@ -275,15 +275,16 @@ MatrixF PictureDescriber::Describe(const Picture& picture) const {
 
 uint64_t MaxPictureBytes() { return DecodeOptions().max_bytes; }
 
-void DescribePictures(const PictureDescriber& describer, const std::vector<fs::path>& files,
-                      Progress& progress, const RunContext& context,
+void DescribePictures(Env& env, const PictureDescriber& describer,
+                      const std::vector<fs::path>& files, Progress& progress,
+                      const RunContext& context,
                       const std::function<void(size_t, const DescribedPicture&)>& take) {
   size_t next = 0;
   context.pool().OrderedReduce(
       files.size(), 1, DescribedPicture(),
       [&](DescribedPicture& picture, size_t i, size_t /*end*/) {
         context.ThrowIfStopped();
-        picture = DescribeFile(describer, files[i]);
+        picture = DescribeFile(env, describer, files[i]);
         progress.Advance();
       },
       [&](const DescribedPicture& picture) { take(next++, picture); });

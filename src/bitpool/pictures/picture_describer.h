@@ -94,7 +94,7 @@ struct DescribedPicture {
 // Reads and describes the files in parallel and calls take(i, picture) for each, in order, on the
 // calling thread. Two pictures for each thread are in memory at once. A picture without features
 // has failed like one that cannot be read.
-void DescribePictures(const PictureDescriber& describer,
+void DescribePictures(Env& env, const PictureDescriber& describer,
                       const std::vector<std::filesystem::path>& files, Progress& progress,
                       const RunContext& context,
                       const std::function<void(size_t, const DescribedPicture&)>& take);

@@ -8,6 +8,7 @@
 
 #include "bitpool/base/error.h"
 #include "bitpool/base/run_context.h"
+#include "bitpool/io/env.h"
 
 namespace bitpool {
 
@@ -34,13 +35,8 @@ bool HasPictureName(const std::filesystem::path& path);
 // one (a pipe, a device) is passed over. Folders that cannot be listed and links that lead nowhere
 // go to `unreadable`, if given, and do not end the search. Throws kNotFound or kInvalidArgument
 // when the folder itself is not one, kIo when it cannot be listed.
-std::vector<FoundPicture> FindPictures(const std::filesystem::path& folder,
+std::vector<FoundPicture> FindPictures(Env& env, const std::filesystem::path& folder,
                                        const RunContext& context,
                                        std::vector<FailedPicture>* unreadable = nullptr);
-
-// The bytes of a file, read and not mapped: a file that another program cuts off meanwhile must not
-// end this one. Throws kResources, before reading, for more than `max_bytes`; kInvalidArgument for
-// what is no regular file; kNotFound or kIo. All name the file.
-std::vector<std::byte> ReadPictureBytes(const std::filesystem::path& path, uint64_t max_bytes);
 
 }  // namespace bitpool

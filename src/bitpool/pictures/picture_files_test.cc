@@ -7,7 +7,9 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 
+#include "bitpool/io/faulty_env.h"
 #include "bitpool/io/testing.h"
 #include "bitpool/pictures/picture_testing.h"
 
@@ -35,7 +37,7 @@ TEST(PictureFiles, FindsByNameInAllFoldersSortedByBytes) {
   }
   fs::create_directories(folder / "folder.jpg");
   WriteText(folder / "folder.jpg/inside.jpg", "1");
-  const auto found = FindPictures(folder.path(), RunContext());
+  const auto found = FindPictures(Env::Posix(), folder.path(), RunContext());
   EXPECT_THAT(Paths(found),
               ElementsAre(".hidden/in.jpg", "B.JPG", "a.webp", "a/deep/er/x.heic", "a/z.PnG",
                           "b.jpg", "c.tif", "c.tiff", "d.gif", "e.jpe", "f.jpeg",
@@ -49,7 +51,8 @@ TEST(PictureFiles, TellsTheTimeToTheNanosecond) {
   const timespec times[2] = {{.tv_sec = 5, .tv_nsec = 6},
                              {.tv_sec = 1'600'000'000, .tv_nsec = 123'456'789}};
   ASSERT_EQ(utimensat(AT_FDCWD, (folder / "a.jpg").c_str(), times, 0), 0);
-  EXPECT_EQ(FindPictures(folder.path(), RunContext()).at(0).mtime_ns, 1'600'000'000'123'456'789);
+  EXPECT_EQ(FindPictures(Env::Posix(), folder.path(), RunContext()).at(0).mtime_ns,
+            1'600'000'000'123'456'789);
 }
 
 TEST(PictureFiles, FollowsLinksToFilesButNotToFolders) {
@@ -62,7 +65,7 @@ TEST(PictureFiles, FollowsLinksToFilesButNotToFolders) {
   fs::create_symlink(folder / "nowhere.jpg", folder / "broken.jpg");
   ASSERT_EQ(mkfifo((folder / "pipe.jpg").c_str(), 0600), 0);
   std::vector<FailedPicture> unreadable;
-  const auto found = FindPictures(folder.path(), RunContext(), &unreadable);
+  const auto found = FindPictures(Env::Posix(), folder.path(), RunContext(), &unreadable);
   EXPECT_THAT(Paths(found), ElementsAre("in/a.jpg", "link.jpg"));
   EXPECT_EQ(found[1].size, 3U);
   ASSERT_EQ(unreadable.size(), 1U);
@@ -76,7 +79,8 @@ TEST(PictureFiles, GoesOnBehindAFolderThatCannotBeListed) {
   WriteText(folder / "z.jpg", "1");
   fs::permissions(folder / "shut", fs::perms::none);
   std::vector<FailedPicture> unreadable;
-  EXPECT_THAT(Paths(FindPictures(folder.path(), RunContext(), &unreadable)), ElementsAre("z.jpg"));
+  EXPECT_THAT(Paths(FindPictures(Env::Posix(), folder.path(), RunContext(), &unreadable)),
+              ElementsAre("z.jpg"));
   fs::permissions(folder / "shut", fs::perms::owner_all);
   ASSERT_EQ(unreadable.size(), 1U);
   EXPECT_EQ(unreadable[0].path, folder / "shut");
@@ -95,7 +99,8 @@ TEST(PictureFiles, GoesOnBehindAPathThatIsTooLong) {
   }
   fs::current_path(before);
   std::vector<FailedPicture> unreadable;
-  EXPECT_THAT(Paths(FindPictures(folder.path(), RunContext(), &unreadable)), ElementsAre("z.jpg"));
+  EXPECT_THAT(Paths(FindPictures(Env::Posix(), folder.path(), RunContext(), &unreadable)),
+              ElementsAre("z.jpg"));
   EXPECT_EQ(unreadable.size(), 1U);
 }
 
@@ -103,10 +108,10 @@ TEST(PictureFiles, SaysWhatIsNoFolder) {
   const TempFolder folder;
   WriteText(folder / "a.jpg", "1");
   ExpectError(ErrorCode::kNotFound, {"nothing"},
-              [&] { FindPictures(folder / "nothing", RunContext()); });
+              [&] { FindPictures(Env::Posix(), folder / "nothing", RunContext()); });
   ExpectError(ErrorCode::kInvalidArgument, {"a.jpg", "folder"},
-              [&] { FindPictures(folder / "a.jpg", RunContext()); });
-  EXPECT_TRUE(FindPictures(folder.path() / ".", RunContext()).size() == 1);
+              [&] { FindPictures(Env::Posix(), folder / "a.jpg", RunContext()); });
+  EXPECT_TRUE(FindPictures(Env::Posix(), folder.path() / ".", RunContext()).size() == 1);
 }
 
 TEST(PictureFiles, StopsWhenAsked) {
@@ -114,30 +119,36 @@ TEST(PictureFiles, StopsWhenAsked) {
   std::stop_source stop;
   stop.request_stop();
   const RunContext context({.stop = stop.get_token()});
-  ExpectError(ErrorCode::kCancelled, {}, [&] { FindPictures(folder.path(), context); });
+  ExpectError(ErrorCode::kCancelled, {},
+              [&] { FindPictures(Env::Posix(), folder.path(), context); });
 }
 
-TEST(PictureFiles, ReadsBytesWithinTheLimit) {
+TEST(PictureFiles, AnyFailureOfAFileOperationIsToldOrThrown) {
   const TempFolder folder;
-  WriteText(folder / "a.jpg", "0123456789");
-  WriteText(folder / "empty.jpg", "");
-  EXPECT_EQ(testing::ToString(ReadPictureBytes(folder / "a.jpg", 10)), "0123456789");
-  EXPECT_TRUE(ReadPictureBytes(folder / "empty.jpg", 10).empty());
-  ExpectError(ErrorCode::kResources, {"a.jpg", "10 bytes", "9"},
-              [&] { ReadPictureBytes(folder / "a.jpg", 9); });
-  ExpectError(ErrorCode::kNotFound, {"b.jpg"}, [&] { ReadPictureBytes(folder / "b.jpg", 9); });
-  ExpectError(ErrorCode::kInvalidArgument, {"regular"},
-              [&] { ReadPictureBytes(folder.path(), 9); });
-  ASSERT_EQ(mkfifo((folder / "pipe.jpg").c_str(), 0600), 0);
-  ExpectError(ErrorCode::kInvalidArgument, {"pipe.jpg", "regular"},
-              [&] { ReadPictureBytes(folder / "pipe.jpg", 9); });
+  WriteText(folder / "a.jpg", "a");
+  WriteText(folder / "sub/b.jpg", "b");
+  // In order: the folder is looked up and listed, a.jpg is looked up, sub is listed, b.jpg is
+  // looked up.
+  for (int failing = 1; failing <= 5; ++failing) {
+    testing::FaultyEnv env(failing);
+    std::vector<FailedPicture> unreadable;
+    if (failing <= 2) {
+      ExpectError(ErrorCode::kIo, {"injected"},
+                  [&] { FindPictures(env, folder.path(), RunContext(), &unreadable); });
+      continue;
+    }
+    EXPECT_EQ(FindPictures(env, folder.path(), RunContext(), &unreadable).size(), 1U) << failing;
+    ASSERT_EQ(unreadable.size(), 1U) << failing;
+    const std::array<const char*, 3> names = {"a.jpg", "sub", "sub/b.jpg"};
+    EXPECT_EQ(unreadable[0].path, folder / names.at(static_cast<size_t>(failing - 3)));
+  }
 }
 
 TEST(PictureFiles, KeepsThePathApartFromTheReason) {
   const TempFolder folder;
   const std::string path = (folder / "b.jpg").string();
   try {
-    ReadPictureBytes(path, 9);
+    Env::Posix().Read(path, 9);
     FAIL() << "a missing file was read";
   } catch (const Error& error) {
     EXPECT_EQ(error.context(), std::vector<std::string>{path});

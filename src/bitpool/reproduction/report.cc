@@ -175,7 +175,7 @@ BestSearches FindBestSearches(const EntryPart& part, const Reproduction& reprodu
 std::string Thumbnail(const fs::path& file) {
   try {
     const Picture picture =
-        DecodePicture(ReadPictureBytes(file, MaxPictureBytes()), {.max_side = kThumbnail});
+        DecodePicture(Env::Posix().Read(file, MaxPictureBytes()), {.max_side = kThumbnail});
     return DataUri("image/jpeg", EncodeJpeg(picture, 80));
   } catch (const Error&) {
     return "";

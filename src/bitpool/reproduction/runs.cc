@@ -3,10 +3,10 @@
 #include <span>
 #include <utility>
 
-#include "bitpool/version.h"
 #include "bitpool/io/checksum.h"
 #include "bitpool/pictures/picture_files.h"
 #include "bitpool/reproduction/plan.h"
+#include "bitpool/version.h"
 
 namespace bitpool {
 namespace {
@@ -21,7 +21,7 @@ std::string Digest(const std::string& text) {
 std::string DigestOfPictures(Env& env, const fs::path& folder, const RunContext& context) {
   if (folder.empty() || !env.IsFolder(folder)) return "";
   std::string text;
-  for (const FoundPicture& picture : FindPictures(folder, context)) {
+  for (const FoundPicture& picture : FindPictures(env, folder, context)) {
     text += fmt::format("{} {}\n", picture.path, picture.size);
   }
   return Digest(text);

@@ -1,0 +1,20 @@
+#include "bitpool/training/model_file.h"
+
+#include "bitpool/io/forged_container.h"
+#include "fuzz.h"
+
+// The checksums are always made right: the container's own target looks at the others.
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  using namespace bitpool;
+  std::string bytes(reinterpret_cast<const char*>(data), size);
+  if (size < testing::kHeaderBytes) return 0;
+  testing::ResealSections(bytes);
+  testing::Reseal(bytes);
+  return fuzz::Try([&] {
+    const auto* begin = reinterpret_cast<const uint8_t*>(bytes.data());
+    const StoredModel stored = ReadModel(Container::Parse(fuzz::View(begin, bytes.size())));
+    const MatrixF vector = MatrixF::Constant(stored.model.dimension(), 1, 0.5F);
+    (void)stored.model.encoder->Encode(vector);
+    (void)stored.model.encoder->Project(vector);
+  });
+}

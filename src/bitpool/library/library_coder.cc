@@ -1,0 +1,120 @@
+#include "bitpool/library/library_coder.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "bitpool/base/error.h"
+#include "bitpool/io/atomic_file.h"
+#include "bitpool/io/checksum.h"
+
+namespace bitpool {
+namespace {
+
+namespace fs = std::filesystem;
+
+// A digest names a file, and a catalogue may come from anywhere.
+bool IsDigest(const std::string& text) {
+  return !text.empty() && std::ranges::all_of(text, [](char c) {
+    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f');
+  });
+}
+
+bool HasCoder(Env& env, const LibraryFolder& folder, const std::string& digest) {
+  return IsDigest(digest) && env.Exists(folder.coder(digest));
+}
+
+ChosenCoder TrainOn(const LibraryWriter& writer, const CoderChoice& choice,
+                    const RunContext& context) {
+  if (choice.found.empty()) {
+    throw Error(ErrorCode::kNotFound, choice.root.string() + ": no pictures here");
+  }
+  CoderTraining training;
+  if (choice.bits) training.hash.bits = *choice.bits;
+  std::vector<fs::path> paths;
+  paths.reserve(choice.found.size());
+  for (const FoundPicture& picture : choice.found) paths.push_back(choice.root / picture.path);
+  TrainedCoder trained =
+      TrainCoder(writer.env(), training, paths, writer.folder().training(), context);
+  // A library keeps its coder, so half a training is none.
+  if (trained.summary.interrupted) throw Error(ErrorCode::kCancelled, "interrupted");
+  return {.coder = std::move(trained.coder), .codes = std::move(trained.codes)};
+}
+
+// Where the library has a coder, the one in use last.
+std::optional<fs::path> OwnCoder(const LibraryWriter& writer) {
+  Env& env = writer.env();
+  const LibraryFolder& folder = writer.folder();
+  const LibraryFacts facts = writer.ReadFacts().value_or(LibraryFacts());
+  for (const std::string& digest : {facts.next_coder, facts.coder}) {
+    if (HasCoder(env, folder, digest)) return folder.coder(digest);
+  }
+  if (env.Exists(folder.first_version_coder())) return folder.first_version_coder();
+  return std::nullopt;
+}
+
+PictureCoder OpenOwnCoder(const LibraryWriter& writer, const fs::path& path,
+                          std::optional<int> bits) {
+  PictureCoder coder = OpenCoder(writer.env(), path);
+  if (!bits || *bits == coder.bits()) return coder;
+  throw Error(ErrorCode::kInvalidArgument,
+              fmt::format("codes of {} bits: the library's coder has {}; expected that, or another "
+                          "coder, or another library",
+                          *bits, coder.bits()));
+}
+
+void KeepCoder(const LibraryWriter& writer, const PictureCoder& coder) {
+  const fs::path path = writer.folder().coder(coder.digest());
+  if (!writer.env().Exists(path)) SaveCoder(writer.env(), path, coder, IfExists::kFail);
+}
+
+}  // namespace
+
+PictureCoder OpenLibraryCoder(Env& env, const LibraryFolder& folder, const LibraryFacts& facts) {
+  const bool named = HasCoder(env, folder, facts.coder);
+  const fs::path path = named ? folder.coder(facts.coder) : folder.first_version_coder();
+  if (!named && !env.Exists(path)) {
+    throw Error(ErrorCode::kNotFound,
+                fmt::format("{}: the coder that made the codes is not there; `bitpool index` makes "
+                            "them again with another",
+                            folder.name()));
+  }
+  PictureCoder coder = OpenCoder(env, path);
+  if (coder.digest() == facts.coder) return coder;
+  throw Error(ErrorCode::kCorrupt,
+              fmt::format("{}: the codes were made with another coder; `bitpool index` makes them "
+                          "again",
+                          folder.name()));
+}
+
+PictureCode ChosenCoder::Encode(std::span<const std::byte> bytes) const {
+  if (codes.empty()) return coder.Encode(bytes);
+  const auto known = codes.find(Checksum(bytes));
+  return known == codes.end() ? coder.Encode(bytes) : known->second;
+}
+
+ChosenCoder ChooseCoder(const LibraryWriter& writer, const CoderChoice& choice,
+                        const RunContext& context) {
+  Env& env = writer.env();
+  const fs::path first_version = writer.folder().first_version_coder();
+  if (!choice.coder.empty()) {
+    ChosenCoder chosen = {.coder = OpenCoder(env, choice.coder)};
+    KeepCoder(writer, chosen.coder);
+    return chosen;
+  }
+  const std::optional<fs::path> own = OwnCoder(writer);
+  if (!own) {
+    ChosenCoder chosen = TrainOn(writer, choice, context);
+    KeepCoder(writer, chosen.coder);
+    return chosen;
+  }
+  ChosenCoder chosen = {.coder = OpenOwnCoder(writer, *own, choice.bits)};
+  if (*own == first_version) {
+    env.Rename(first_version, writer.folder().coder(chosen.coder.digest()));
+    env.SyncFolder(writer.folder().path());
+  }
+  return chosen;
+}
+
+}  // namespace bitpool

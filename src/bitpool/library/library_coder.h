@@ -1,0 +1,49 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "bitpool/base/run_context.h"
+#include "bitpool/io/env.h"
+#include "bitpool/library/library_folder.h"
+#include "bitpool/library/library_writer.h"
+#include "bitpool/pictures/picture_coder.h"
+#include "bitpool/pictures/picture_files.h"
+
+namespace bitpool {
+
+// The coder that made the codes of a library. Throws kNotFound when its file is not there, and
+// kCorrupt when there is another one in its place.
+PictureCoder OpenLibraryCoder(Env& env, const LibraryFolder& folder, const LibraryFacts& facts);
+
+// A coder, and codes that learning it has left.
+struct ChosenCoder {
+  PictureCoder coder;
+  std::map<uint64_t, PictureCode> codes = {};  // by the checksum of the picture's bytes
+
+  // What the coder makes of a picture.
+  PictureCode Encode(std::span<const std::byte> bytes) const;
+};
+
+// What is asked of the coder of an update.
+struct CoderChoice {
+  std::optional<int> bits = {};            // of a new coder; unset: as CoderTraining has it
+  std::filesystem::path coder = {};        // a coder's file; empty: see ChooseCoder
+  const std::filesystem::path& root;       // the folder of pictures
+  const std::vector<FoundPicture>& found;  // what a new coder learns from
+};
+
+// The coder that was named; or the one whose codes are being gathered; or the library's own; or,
+// where it has none, one that is learned from the pictures. Its file is in the library's folder
+// afterwards. Throws kNotFound when there is nothing to learn a coder from, kInvalidArgument when
+// the library's coder has other bits than were asked for, kCancelled when it was stopped before
+// there was a coder, and as OpenCoder and TrainCoder.
+ChosenCoder ChooseCoder(const LibraryWriter& writer, const CoderChoice& choice,
+                        const RunContext& context);
+
+}  // namespace bitpool

@@ -1,0 +1,122 @@
+#include "bitpool/library/library_folder.h"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <utility>
+
+#include "bitpool/base/error.h"
+#include "bitpool/codes/binary_codes.h"
+
+namespace bitpool {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kVersionKey = "library_version";
+constexpr const char* kRootKey = "root";
+constexpr const char* kBitsKey = "bits";
+constexpr const char* kCoderKey = "coder";
+constexpr const char* kNextBitsKey = "next_bits";
+constexpr const char* kNextCoderKey = "next_coder";
+constexpr const char* kIndexGenerationKey = "index_generation";
+constexpr const char* kIndexDigestKey = "index_digest";
+constexpr const char* kUnfinishedKey = "unfinished";
+
+// The settings of one library, read with care.
+class Settings {
+ public:
+  Settings(const CatalogueSnapshot& catalogue, const std::string& name)
+      : catalogue_(catalogue), name_(name) {}
+
+  std::string Text(const char* key) const {
+    std::optional<std::string> value = catalogue_.Setting(key);
+    if (value) return *std::move(value);
+    Fail(fmt::format("the catalogue has no setting \"{}\"", key));
+  }
+
+  uint64_t Number(const char* key) const {
+    const std::string text = Text(key);
+    uint64_t number = 0;
+    const char* end = text.data() + text.size();
+    const auto [rest, error] = std::from_chars(text.data(), end, number);
+    if (error == std::errc() && rest == end) return number;
+    Fail(fmt::format("the catalogue's setting \"{}\": expected a number, got \"{}\"", key, text));
+  }
+
+  // 0 where there are no codes.
+  int Bits(const char* key, const std::string& coder) const {
+    const uint64_t bits = Number(key);
+    if (coder.empty() ? bits == 0 : bits >= 1 && bits <= kMaxBits) return static_cast<int>(bits);
+    Fail(fmt::format("codes of {} bits: expected 1 to {}", bits, kMaxBits));
+  }
+
+  int Version() const {
+    const uint64_t version = Number(kVersionKey);
+    if (version >= 1 && version <= kLibraryVersion) return static_cast<int>(version);
+    if (version == 0) Fail("version 0 of the library: expected 1 or more");
+    throw Error(
+        ErrorCode::kUnsupported, name_,
+        fmt::format(
+            "a newer Bitpool made it (version {} of the library, this program reads up to {})",
+            version, kLibraryVersion));
+  }
+
+ private:
+  [[noreturn]] void Fail(const std::string& problem) const {
+    throw Error(ErrorCode::kCorrupt, name_, problem);
+  }
+
+  const CatalogueSnapshot& catalogue_;
+  const std::string& name_;
+};
+
+}  // namespace
+
+std::optional<LibraryFacts> ReadLibraryFacts(const CatalogueSnapshot& catalogue,
+                                             const std::string& name) {
+  if (!catalogue.Setting(kVersionKey)) return std::nullopt;
+  const Settings settings(catalogue, name);
+  const int version = settings.Version();
+  LibraryFacts facts;
+  facts.root = settings.Text(kRootKey);
+  facts.coder = settings.Text(kCoderKey);
+  facts.bits = settings.Bits(kBitsKey, facts.coder);
+  if (version == 1) return facts;  // its index file was another one
+  facts.next_coder = settings.Text(kNextCoderKey);
+  facts.next_bits = settings.Bits(kNextBitsKey, facts.next_coder);
+  facts.index_generation = settings.Number(kIndexGenerationKey);
+  facts.index_digest = settings.Text(kIndexDigestKey);
+  facts.unfinished = settings.Number(kUnfinishedKey) != 0;
+  return facts;
+}
+
+void PutLibraryFacts(CatalogueBatch& batch, const LibraryFacts& facts) {
+  batch.PutSetting(kVersionKey, std::to_string(kLibraryVersion));
+  batch.PutSetting(kRootKey, facts.root);
+  batch.PutSetting(kBitsKey, std::to_string(facts.bits));
+  batch.PutSetting(kCoderKey, facts.coder);
+  batch.PutSetting(kNextBitsKey, std::to_string(facts.next_bits));
+  batch.PutSetting(kNextCoderKey, facts.next_coder);
+  batch.PutSetting(kIndexGenerationKey, std::to_string(facts.index_generation));
+  batch.PutSetting(kIndexDigestKey, facts.index_digest);
+  batch.PutSetting(kUnfinishedKey, facts.unfinished ? "1" : "0");
+}
+
+std::string RootSetting(Env& env, const fs::path& library, const fs::path& root) {
+  const fs::path absolute = env.Canonical(root);
+  return FolderInRoot(env, library, root).empty()
+             ? absolute.string()
+             : absolute.lexically_relative(env.Canonical(library)).string();
+}
+
+fs::path RootOf(Env& env, const fs::path& library, const std::string& setting) {
+  return (env.Canonical(library) / setting).lexically_normal();
+}
+
+std::string FolderInRoot(Env& env, const fs::path& library, const fs::path& root) {
+  const fs::path inside = env.Canonical(library).lexically_relative(env.Canonical(root));
+  return inside.begin()->native() == ".." ? std::string() : inside.string();
+}
+
+}  // namespace bitpool

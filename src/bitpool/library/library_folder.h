@@ -1,0 +1,76 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+
+#include "bitpool/catalog/catalogue.h"
+#include "bitpool/io/env.h"
+
+namespace bitpool {
+
+inline constexpr int kLibraryVersion = 2;
+
+// Where things are in the folder of a library.
+class LibraryFolder {
+ public:
+  explicit LibraryFolder(std::filesystem::path path) : path_(std::move(path)) {}
+
+  const std::filesystem::path& path() const { return path_; }
+  std::string name() const { return path_.string(); }  // for messages
+  std::filesystem::path catalogue() const { return path_ / "catalogue.sqlite"; }
+  std::filesystem::path index() const { return path_ / "codes.bpi"; }
+  // The coder with this digest, which the catalogue names.
+  std::filesystem::path coder(const std::string& digest) const {
+    return path_ / ("coder-" + digest + ".bpc");
+  }
+  // The one coder of a library of version 1.
+  std::filesystem::path first_version_coder() const { return path_ / "coder.bpc"; }
+  // Where a coder is learned; only there meanwhile.
+  std::filesystem::path training() const { return path_ / "training"; }
+  std::filesystem::path lock() const { return path_ / "lock"; }
+  std::filesystem::path thumbnails() const { return path_ / "thumbnails"; }
+
+ private:
+  std::filesystem::path path_;
+};
+
+// What a library says about itself, in settings of its catalogue.
+struct LibraryFacts {
+  std::string root;   // as RootSetting gives it
+  int bits = 0;       // of the codes; 0 before there are any
+  std::string coder;  // digest of what made the codes; empty before there are any
+  // The same of the codes that are gathered to take their place; empty when there are none.
+  int next_bits = 0;
+  std::string next_coder;
+  // The catalogue is the truth, and the index file a copy of its codes at one generation. The
+  // digest is that of IndexFile; a file with another one is not used.
+  uint64_t index_generation = 0;
+  std::string index_digest;
+  // An update began and has not ended: it is still running, or was killed and may have left files
+  // that belong to nothing.
+  bool unfinished = false;
+
+  bool operator==(const LibraryFacts&) const = default;
+};
+
+// Nothing for a library that was begun and has no settings yet. Throws kUnsupported when a newer
+// Bitpool made the library and kCorrupt for settings without meaning; `name` is for messages.
+std::optional<LibraryFacts> ReadLibraryFacts(const CatalogueSnapshot& catalogue,
+                                             const std::string& name);
+void PutLibraryFacts(CatalogueBatch& batch, const LibraryFacts& facts);
+
+// The folder of pictures as a library notes it: from the library's own folder when that lies
+// inside, so that both can be moved together; otherwise absolute.
+std::string RootSetting(Env& env, const std::filesystem::path& library,
+                        const std::filesystem::path& root);
+// The folder that a setting means.
+std::filesystem::path RootOf(Env& env, const std::filesystem::path& library,
+                             const std::string& setting);
+// The library's own folder as seen from the folder of pictures: "." for the same one, empty when it
+// does not lie inside.
+std::string FolderInRoot(Env& env, const std::filesystem::path& library,
+                         const std::filesystem::path& root);
+
+}  // namespace bitpool

@@ -1,0 +1,75 @@
+#include "bitpool/library/library_thumbnails.h"
+
+#include <algorithm>
+#include <charconv>
+#include <string>
+#include <string_view>
+
+#include "bitpool/base/error.h"
+#include "bitpool/image/decode.h"
+#include "bitpool/image/thumbnail.h"
+#include "bitpool/io/atomic_file.h"
+
+namespace bitpool {
+namespace {
+
+constexpr int kThumbnailQuality = 80;
+constexpr uint64_t kInOneFolder = 1000;
+constexpr uint64_t kMostBytes = uint64_t{16} << 20;  // ours are a hundredth of this
+
+}  // namespace
+
+std::vector<std::byte> MakeThumbnail(std::span<const std::byte> picture) {
+  return EncodeJpeg(DecodePicture(picture, {.max_side = kThumbnailSide}), kThumbnailQuality);
+}
+
+std::filesystem::path LibraryThumbnails::PathOf(uint64_t id) const {
+  return folder_ / std::to_string(id / kInOneFolder) / (std::to_string(id) + ".jpg");
+}
+
+std::vector<std::byte> LibraryThumbnails::Read(uint64_t id) const {
+  try {
+    return env_.Read(PathOf(id), kMostBytes);
+  } catch (const Error&) {
+    return {};
+  }
+}
+
+std::vector<uint64_t> LibraryThumbnails::List() const {
+  std::vector<uint64_t> ids;
+  if (!env_.IsFolder(folder_)) return ids;
+  for (const FolderEntry& thousand : env_.ListEntries(folder_)) {
+    if (thousand.kind != FileKind::kFolder) continue;
+    for (const FolderEntry& entry : env_.ListEntries(folder_ / thousand.name)) {
+      uint64_t id = 0;
+      const char* end = entry.name.data() + entry.name.size();
+      const auto [rest, error] = std::from_chars(entry.name.data(), end, id);
+      const bool ours = error == std::errc() && std::string_view(rest, end) == ".jpg";
+      if (ours && thousand.name == std::to_string(id / kInOneFolder)) ids.push_back(id);
+    }
+  }
+  std::ranges::sort(ids);
+  return ids;
+}
+
+void LibraryThumbnails::Write(uint64_t id, std::span<const std::byte> thumbnail) const {
+  if (thumbnail.empty()) return;
+  const std::filesystem::path path = PathOf(id);
+  env_.MakeFolders(path.parent_path());
+  // Not replaced: a process that is killed while it replaces a file may leave litter.
+  if (env_.Exists(path)) env_.Remove(path);
+  WriteFile(env_, path, thumbnail, IfExists::kFail);
+}
+
+void LibraryThumbnails::Remove(uint64_t id) const {
+  const std::filesystem::path path = PathOf(id);
+  if (env_.Exists(path)) env_.Remove(path);
+}
+
+void LibraryThumbnails::RemoveAllBut(std::span<const uint64_t> ids) const {
+  for (const uint64_t id : List()) {
+    if (!std::ranges::binary_search(ids, id)) env_.Remove(PathOf(id));
+  }
+}
+
+}  // namespace bitpool

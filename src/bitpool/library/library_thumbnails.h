@@ -1,0 +1,47 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <span>
+#include <vector>
+
+#include "bitpool/base/matrix.h"
+#include "bitpool/io/env.h"
+#include "bitpool/library/library_folder.h"
+
+namespace bitpool {
+
+// The longest side of thumbnails.
+inline constexpr Index kThumbnailSide = 256;
+
+// A thumbnail as libraries have them. Throws as DecodePicture.
+std::vector<std::byte> MakeThumbnail(std::span<const std::byte> picture);
+
+// The files with the thumbnails of a library, by the ids of the pictures.
+class LibraryThumbnails {
+ public:
+  LibraryThumbnails(Env& env, const LibraryFolder& folder)
+      : env_(env), folder_(folder.thumbnails()) {}
+
+  // There are a thousand in a folder.
+  std::filesystem::path PathOf(uint64_t id) const;
+
+  // A JPEG; empty when there is none, or it cannot be read now: a page without one picture is
+  // better than none.
+  std::vector<std::byte> Read(uint64_t id) const;
+  // The ids that have a thumbnail, ascending.
+  std::vector<uint64_t> List() const;
+  // Replaces one that is there. Does nothing for no bytes.
+  void Write(uint64_t id, std::span<const std::byte> thumbnail) const;
+  // Does nothing when there is none.
+  void Remove(uint64_t id) const;
+  // Removes all but those of these ids, which ascend.
+  void RemoveAllBut(std::span<const uint64_t> ids) const;
+
+ private:
+  Env& env_;
+  std::filesystem::path folder_;
+};
+
+}  // namespace bitpool

@@ -1,0 +1,23 @@
+#pragma once
+
+#include "bitpool/base/run_context.h"
+#include "bitpool/catalog/catalogue.h"
+#include "bitpool/io/env.h"
+#include "bitpool/library/library_folder.h"
+
+namespace bitpool {
+
+// A library that is being changed.
+struct ChangingLibrary {
+  Env& env;
+  const LibraryFolder& folder;
+  Catalogue& catalogue;
+};
+
+// What an update does at its end, also when an earlier process was killed before it came to this:
+// the index file is written anew where it is not usable or too much has changed since, and what
+// belongs to nothing is removed. With `sweep` thumbnails are looked through as well.
+void FinishUpdate(const ChangingLibrary& library, LibraryFacts facts, bool sweep,
+                  const RunContext& context);
+
+}  // namespace bitpool

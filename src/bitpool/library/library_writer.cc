@@ -1,0 +1,30 @@
+#include "bitpool/library/library_writer.h"
+
+#include <fmt/format.h>
+
+#include <optional>
+#include <utility>
+
+#include "bitpool/base/error.h"
+
+namespace bitpool {
+namespace {
+
+FileLock TakeLock(Env& env, const LibraryFolder& folder) {
+  env.MakeFolders(folder.path());
+  std::optional<FileLock> lock = env.TryLock(folder.lock());
+  if (lock) return *std::move(lock);
+  throw Error(ErrorCode::kResources, folder.name(), "another bitpool is indexing this library");
+}
+
+}  // namespace
+
+LibraryWriter::LibraryWriter(Env& env, const std::filesystem::path& folder)
+    : env_(env),
+      folder_(folder),
+      lock_(TakeLock(env, folder_)),
+      catalogue_(OpenCatalogue(folder_.catalogue().string(), CatalogueAccess::kCreate)) {
+  ReadFacts();  // refuses what a newer version made
+}
+
+}  // namespace bitpool

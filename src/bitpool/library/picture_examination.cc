@@ -1,0 +1,106 @@
+#include "bitpool/library/picture_examination.h"
+
+#include <fmt/format.h>
+
+#include <new>
+#include <utility>
+
+#include "bitpool/base/error.h"
+#include "bitpool/codes/binary_codes.h"
+#include "bitpool/io/checksum.h"
+
+namespace bitpool {
+namespace {
+
+PictureFate FateOfUnread(ErrorCode code) {
+  if (code == ErrorCode::kCancelled) return PictureFate::kPending;
+  return code == ErrorCode::kNotFound ? PictureFate::kGone : PictureFate::kUnreadable;
+}
+
+void MakeThumbnailOf(const PictureEncoding& encoding, std::span<const std::byte> bytes,
+                     ExaminedPicture& examined) {
+  if (!encoding.thumbnail) return;
+  try {
+    examined.thumbnail = encoding.thumbnail(bytes);
+  } catch (const Error&) {  // its code is what matters
+  }
+}
+
+void Encode(const PictureEncoding& encoding, std::span<const std::byte> bytes,
+            ExaminedPicture& examined) {
+  try {
+    PictureCode code = encoding.encode(bytes);
+    if (code.code.size() != BytesPerCode(encoding.bits)) {
+      throw Error(ErrorCode::kInternal, fmt::format("the coder gave {} bytes: expected {} bits",
+                                                    code.code.size(), encoding.bits));
+    }
+    examined.fate = PictureFate::kEncoded;
+    examined.picture.code = std::move(code.code);
+    examined.picture.width = code.facts.width;
+    examined.picture.height = code.facts.height;
+    MakeThumbnailOf(encoding, bytes, examined);
+  } catch (const std::bad_alloc&) {
+    throw;
+  } catch (const std::exception& failure) {  // also those of the libraries that look at pictures
+    const auto* error = dynamic_cast<const Error*>(&failure);
+    if (error != nullptr && error->code() == ErrorCode::kCancelled) throw;
+    examined.fate = PictureFate::kFailed;
+    examined.picture.failure = failure.what();
+  }
+}
+
+}  // namespace
+
+void LibraryUpdate::Validate() const {
+  RequireBits(encoding.bits);
+  const auto require = [](bool good, const char* expected) {
+    if (!good) throw Error(ErrorCode::kInvalidArgument, expected);
+  };
+  require(!encoding.digest.empty(), "encoding: expected a digest");
+  require(encoding.encode != nullptr, "encoding: expected a function that encodes");
+  require(read != nullptr, "read: expected a function that reads pictures");
+  require(batch > 0, "batch: expected 1 or more pictures");
+}
+
+ExaminedPicture ExaminePicture(const LibraryUpdate& update, const FoundPicture& found,
+                               const KnownPicture* known) {
+  ExaminedPicture examined;
+  examined.picture.path = found.path;
+  examined.picture.size = found.size;
+  examined.picture.modified_ns = found.mtime_ns;
+  if (found.size > update.max_bytes) {
+    examined.fate = PictureFate::kFailed;
+    examined.picture.failure =
+        fmt::format("{} bytes, the limit for a picture is {}", found.size, update.max_bytes);
+    return examined;
+  }
+  try {
+    const std::vector<std::byte> bytes = update.read(found);
+    examined.picture.content_hash = Checksum(bytes);
+    if (known != nullptr && known->content_hash == examined.picture.content_hash &&
+        known->size == found.size) {
+      examined.fate = PictureFate::kTouched;
+    } else {
+      Encode(update.encoding, bytes, examined);
+    }
+  } catch (const Error& error) {
+    examined.fate = FateOfUnread(error.code());
+    examined.reason = error.MessageWithin((update.root / found.path).string());
+  } catch (const std::bad_alloc&) {
+    examined.fate = PictureFate::kUnreadable;
+    examined.reason = "out of memory";
+  }
+  return examined;
+}
+
+std::vector<std::byte> ThumbnailOfUnchanged(const LibraryUpdate& update, const FoundPicture& found,
+                                            const KnownPicture& known) {
+  try {
+    const std::vector<std::byte> bytes = update.read(found);
+    if (Checksum(bytes) == known.content_hash) return update.encoding.thumbnail(bytes);
+  } catch (const Error&) {  // its code is what matters
+  }
+  return {};
+}
+
+}  // namespace bitpool

@@ -1,0 +1,81 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "bitpool/catalog/catalogue.h"
+#include "bitpool/image/decode.h"
+#include "bitpool/pictures/picture_coder.h"
+#include "bitpool/pictures/picture_files.h"
+
+namespace bitpool {
+
+// How pictures become codes. The functions are called from many threads.
+struct PictureEncoding {
+  int bits = 0;
+  std::string digest;  // names the codes: only those of equal digests can be compared
+  // Throws Error for a picture that cannot be encoded.
+  std::function<PictureCode(std::span<const std::byte>)> encode;
+  // A small JPEG of the picture, or none.
+  std::function<std::vector<std::byte>(std::span<const std::byte>)> thumbnail;
+};
+
+// What a library is to be brought up to date with.
+struct LibraryUpdate {
+  std::filesystem::path root;  // the folder of pictures
+  // What is there, and what could not be looked at, as FindPictures has them for `root`. Files of
+  // libraries are left out.
+  std::vector<FoundPicture> found;
+  std::vector<FailedPicture> unreadable = {};
+  std::function<std::vector<std::byte>(const FoundPicture&)> read;
+  PictureEncoding encoding;
+  uint64_t max_bytes = DecodeOptions().max_bytes;  // larger files have failed and are not read
+  size_t batch = 64;                               // pictures between two commits
+
+  // Throws kInvalidArgument, naming the field and what was expected.
+  void Validate() const;
+};
+
+// What the catalogue had of a picture before.
+struct KnownPicture {
+  uint64_t id = 0;
+  uint64_t size = 0;
+  int64_t modified_ns = 0;
+  uint64_t content_hash = 0;
+  bool has_code = false;
+  bool found = false;
+};
+
+// What becomes of a picture that seems to be new or changed.
+enum class PictureFate {
+  kPending,     // a stop came first
+  kGone,        // was removed since it was found
+  kUnreadable,  // may be read another time
+  kTouched,     // has the content it had
+  kFailed,      // is noted without a code
+  kEncoded,
+};
+
+struct ExaminedPicture {
+  PictureFate fate = PictureFate::kPending;
+  CataloguedPicture picture;  // as it is to be noted, but for the id
+  std::string reason;         // why it is unreadable
+  std::vector<std::byte> thumbnail;
+};
+
+// Reads a picture and, if its content is not the one that is known, encodes it. `known` may be
+// null. Throws nothing but what shows a mistake in the program.
+ExaminedPicture ExaminePicture(const LibraryUpdate& update, const FoundPicture& found,
+                               const KnownPicture* known);
+
+// The thumbnail of a picture that is known and should not have changed. None where it cannot be
+// read now, or changed after all, which the next update sees.
+std::vector<std::byte> ThumbnailOfUnchanged(const LibraryUpdate& update, const FoundPicture& found,
+                                            const KnownPicture& known);
+
+}  // namespace bitpool

@@ -1,0 +1,261 @@
+#include "bitpool/library/picture_library.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "bitpool/base/error.h"
+#include "bitpool/library/library_coder.h"
+#include "bitpool/library/library_thumbnails.h"
+#include "bitpool/library/library_writer.h"
+
+namespace bitpool {
+namespace {
+
+namespace fs = std::filesystem;
+
+void RequireFolder(Env& env, const fs::path& folder) {
+  if (env.Status(folder).kind == FileKind::kFolder) return;
+  throw Error(ErrorCode::kInvalidArgument, folder.string() + ": expected a folder");
+}
+
+// Makes an empty library where there is none. False when there was one.
+bool Begin(Env& env, const fs::path& folder, const fs::path& pictures) {
+  RequireFolder(env, pictures);
+  const LibraryWriter writer(env, folder);
+  if (writer.ReadFacts()) return false;
+  const auto batch = writer.catalogue().StartBatch(PictureSet::kCurrent);
+  LibraryFacts facts;
+  facts.root = RootSetting(env, folder, pictures);
+  PutLibraryFacts(*batch, facts);
+  batch->Commit();
+  return true;
+}
+
+std::unique_ptr<Catalogue> OpenToRead(Env& env, const LibraryFolder& folder) {
+  // An empty file is what a process leaves that is killed while it creates a catalogue.
+  if (!env.Exists(folder.catalogue()) || env.Status(folder.catalogue()).size == 0) {
+    throw Error(ErrorCode::kNotFound, folder.name(),
+                "there is no library here; `bitpool index` makes one");
+  }
+  return OpenCatalogue(folder.catalogue().string(), CatalogueAccess::kRead);
+}
+
+PictureCode EncodeNamed(const PictureCoder& coder, const std::string& name,
+                        std::span<const std::byte> picture) {
+  if (name.empty()) return coder.Encode(picture);
+  return InContext(name, [&] { return coder.Encode(picture); });
+}
+
+}  // namespace
+
+// The codes of one version.
+struct PictureLibrary::Version {
+  uint64_t generation;
+  std::string coder;
+  IndexSnapshot index;
+};
+
+std::unique_ptr<PictureLibrary> PictureLibrary::Create(Env& env, const fs::path& folder,
+                                                       const fs::path& pictures) {
+  if (!Begin(env, folder, pictures)) {
+    throw Error(ErrorCode::kInvalidArgument, folder.string() + ": there is a library already");
+  }
+  return Open(env, folder);
+}
+
+std::unique_ptr<PictureLibrary> PictureLibrary::OpenOrCreate(Env& env, const fs::path& folder,
+                                                             const fs::path& pictures) {
+  Begin(env, folder, pictures);
+  return Open(env, folder);
+}
+
+std::unique_ptr<PictureLibrary> PictureLibrary::Open(Env& env, const fs::path& folder) {
+  return std::unique_ptr<PictureLibrary>(new PictureLibrary(env, LibraryFolder(folder)));
+}
+
+PictureLibrary::PictureLibrary(Env& env, LibraryFolder folder)
+    : env_(env),
+      folder_(std::move(folder)),
+      catalogue_(OpenToRead(env, folder_)),
+      index_(env, folder_) {
+  const auto snapshot = catalogue_->Snapshot();
+  const auto facts = ReadLibraryFacts(*snapshot, folder_.name());
+  if (!facts || facts->index_digest.empty()) return;
+  try {
+    // The index file is mapped, and verified while the caller does something else.
+    VersionOf(*snapshot, *facts)->index.StartVerifying();
+  } catch (const Error&) {  // told when there is something to be answered
+  }
+}
+
+LibraryFacts PictureLibrary::IndexedFacts(const CatalogueSnapshot& catalogue) const {
+  std::optional<LibraryFacts> facts = ReadLibraryFacts(catalogue, folder_.name());
+  if (facts && !facts->coder.empty()) return *std::move(facts);
+  throw Error(ErrorCode::kNotFound, folder_.name(),
+              "nothing was indexed here yet; `bitpool index` does it");
+}
+
+LibrarySnapshot PictureLibrary::MakeSnapshot(std::unique_ptr<CatalogueSnapshot> catalogue,
+                                             LibraryFacts facts, const Version& version) const {
+  return {env_, folder_, std::move(facts), std::move(catalogue), version.index};
+}
+
+std::shared_ptr<const PictureLibrary::Version> PictureLibrary::CurrentVersion() const {
+  const std::lock_guard lock(publishing_);
+  return version_;
+}
+
+LibrarySnapshot PictureLibrary::Snapshot() const {
+  {
+    auto catalogue = catalogue_->Snapshot();
+    LibraryFacts facts = IndexedFacts(*catalogue);
+    const auto version = CurrentVersion();
+    if (version && version->generation == catalogue->generation() &&
+        version->coder == facts.coder && version->index.IsVerified()) {
+      return MakeSnapshot(std::move(catalogue), std::move(facts), *version);
+    }
+  }
+  // The moment is taken again: while others held the lock, the index may have gone beyond the
+  // first.
+  const std::lock_guard lock(refreshing_);
+  auto catalogue = catalogue_->Snapshot();
+  LibraryFacts facts = IndexedFacts(*catalogue);
+  auto version = VersionOf(*catalogue, facts);
+  try {
+    version->index.RequireVerified();
+  } catch (const Error& error) {
+    if (error.code() != ErrorCode::kCorrupt) throw;
+    index_.DistrustFile();
+    version = VersionOf(*catalogue, facts);
+  }
+  return MakeSnapshot(std::move(catalogue), std::move(facts), *version);
+}
+
+std::shared_ptr<const PictureLibrary::Version> PictureLibrary::VersionOf(
+    const CatalogueSnapshot& catalogue, const LibraryFacts& facts) const {
+  auto version =
+      std::make_shared<const Version>(Version{.generation = catalogue.generation(),
+                                              .coder = facts.coder,
+                                              .index = index_.BringTo(catalogue, facts)});
+  const std::lock_guard lock(publishing_);
+  version_ = version;
+  return version;
+}
+
+std::shared_ptr<const PictureCoder> PictureLibrary::CoderOf(const LibraryFacts& facts) const {
+  {
+    const std::lock_guard lock(publishing_);
+    if (coder_ && coder_->digest() == facts.coder) return coder_;
+  }
+  auto coder = std::make_shared<const PictureCoder>(OpenLibraryCoder(env_, folder_, facts));
+  const std::lock_guard lock(publishing_);
+  coder_ = coder;
+  return coder;
+}
+
+QueryAnswer PictureLibrary::QueryNamed(const std::string& name, std::span<const std::byte> picture,
+                                       const QueryOptions& options,
+                                       const RunContext& context) const {
+  options.Validate();
+  while (true) {
+    // Nothing is held while the picture is encoded. An update may bring another coder meanwhile.
+    const LibraryFacts facts = IndexedFacts(*catalogue_->Snapshot());
+    const auto is_current = [&] {
+      return IndexedFacts(*catalogue_->Snapshot()).coder == facts.coder;
+    };
+    std::shared_ptr<const PictureCoder> coder;
+    try {
+      coder = CoderOf(facts);
+    } catch (const Error&) {
+      if (is_current()) throw;
+      continue;
+    }
+    const PictureCode code = EncodeNamed(*coder, name, picture);
+    LibrarySnapshot library = Snapshot();
+    if (library.facts().coder != facts.coder) continue;
+    std::vector<QueryMatch> matches = QueryLibrary(library, code, options, context);
+    return {.library = std::move(library), .matches = std::move(matches)};
+  }
+}
+
+QueryAnswer PictureLibrary::Query(std::span<const std::byte> picture, const QueryOptions& options,
+                                  const RunContext& context) const {
+  return QueryNamed({}, picture, options, context);
+}
+
+QueryAnswer PictureLibrary::QueryFile(const fs::path& picture, const QueryOptions& options,
+                                      const RunContext& context) const {
+  return QueryNamed(picture.string(), env_.Read(picture, MaxPictureBytes()), options, context);
+}
+
+QueryAnswer PictureLibrary::QueryId(uint64_t id, const QueryOptions& options,
+                                    const RunContext& context) const {
+  LibrarySnapshot library = Snapshot();
+  std::vector<QueryMatch> matches = QueryById(library, id, options, context);
+  return {.library = std::move(library), .matches = std::move(matches)};
+}
+
+QueryAnswer PictureLibrary::QueryCode(const PictureCode& code, const QueryOptions& options,
+                                      const RunContext& context) const {
+  LibrarySnapshot library = Snapshot();
+  std::vector<QueryMatch> matches = QueryLibrary(library, code, options, context);
+  return {.library = std::move(library), .matches = std::move(matches)};
+}
+
+DuplicatesAnswer PictureLibrary::Duplicates(std::optional<int> radius,
+                                            const RunContext& context) const {
+  LibrarySnapshot library = Snapshot();
+  const int within = radius.value_or(DefaultDuplicateRadius(library.index().bits()));
+  std::vector<DuplicateGroup> groups = FindDuplicates(library, within, context);
+  return {.library = std::move(library), .radius = within, .groups = std::move(groups)};
+}
+
+std::optional<CataloguedPicture> PictureLibrary::Find(uint64_t id) const {
+  return catalogue_->Snapshot()->FindById(id);
+}
+
+std::vector<std::byte> PictureLibrary::Thumbnail(uint64_t id) const {
+  return LibraryThumbnails(env_, folder_).Read(id);
+}
+
+UpdateSummary PictureLibrary::Update(const UpdateOptions& options, const RunContext& context) {
+  LibraryWriter writer(env_, folder_.path());
+  fs::path root = options.pictures;
+  if (root.empty()) {
+    const std::optional<LibraryFacts> facts = writer.ReadFacts();
+    if (!facts) {
+      throw Error(ErrorCode::kInvalidArgument,
+                  folder_.name() + ": expected the folder of pictures, which is not noted here");
+    }
+    root = RootOf(env_, folder_.path(), facts->root);
+  }
+  LibraryUpdate update;
+  update.root = root;
+  update.found = FindPictures(env_, root, context, &update.unreadable);
+  LeaveOutLibraryFiles(env_, folder_.path(), root, update.found);
+  try {
+    RemoveTree(env_, folder_.training());  // of a training that was killed
+  } catch (const Error&) {                 // does no harm
+  }
+  const ChosenCoder chosen = ChooseCoder(
+      writer, {.bits = options.bits, .coder = options.coder, .root = root, .found = update.found},
+      context);
+  update.read = [&](const FoundPicture& picture) {
+    return env_.Read(root / picture.path, MaxPictureBytes());
+  };
+  update.encoding = {
+      .bits = chosen.coder.bits(),
+      .digest = chosen.coder.digest(),
+      .encode = [&](std::span<const std::byte> bytes) { return chosen.Encode(bytes); },
+      .thumbnail = MakeThumbnail};
+  update.max_bytes = MaxPictureBytes();
+  return UpdateLibrary(writer, update, context);
+}
+
+UpdateSummary PictureLibrary::UpdateWith(const LibraryUpdate& update, const RunContext& context) {
+  LibraryWriter writer(env_, folder_.path());
+  return UpdateLibrary(writer, update, context);
+}
+
+}  // namespace bitpool

@@ -1,0 +1,128 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "bitpool/base/run_context.h"
+#include "bitpool/catalog/catalogue.h"
+#include "bitpool/io/env.h"
+#include "bitpool/library/library_duplicates.h"
+#include "bitpool/library/library_folder.h"
+#include "bitpool/library/library_index.h"
+#include "bitpool/library/library_query.h"
+#include "bitpool/library/library_snapshot.h"
+#include "bitpool/library/library_update.h"
+#include "bitpool/pictures/picture_coder.h"
+
+namespace bitpool {
+
+// What was found, and the library as it was then.
+struct QueryAnswer {
+  LibrarySnapshot library;
+  std::vector<QueryMatch> matches;
+};
+struct DuplicatesAnswer {
+  LibrarySnapshot library;
+  int radius = 0;
+  std::vector<DuplicateGroup> groups;
+};
+
+// What an update is asked to do.
+struct UpdateOptions {
+  // The folder of pictures, with the folders in it. Empty: the one that the library notes.
+  std::filesystem::path pictures = {};
+  std::optional<int> bits = {};  // of a new library's codes; unset: as CoderTraining has it
+  // A coder's file (.bpc). Empty: the library's own, or, where it has none, one that is learned
+  // from the pictures.
+  std::filesystem::path coder = {};
+};
+
+// A library of pictures: the one way into it.
+//
+// May be used from many threads, and any number of threads and processes may ask while one updates.
+// Every answer is of one version of the library, the newest when it is asked for: its codes and its
+// catalogue belong together. An object that is kept follows what others change, at a cost in
+// proportion to the changes.
+class PictureLibrary {
+ public:
+  // Makes a library without pictures. Throws kInvalidArgument when there is one, and kNotFound when
+  // there is no folder of pictures.
+  static std::unique_ptr<PictureLibrary> Create(Env& env, const std::filesystem::path& folder,
+                                                const std::filesystem::path& pictures);
+  // Throws kNotFound when there is no library, kUnsupported when a newer Bitpool made it. A library
+  // of version 1 can be read; the first update brings it up to date.
+  static std::unique_ptr<PictureLibrary> Open(Env& env, const std::filesystem::path& folder);
+  static std::unique_ptr<PictureLibrary> OpenOrCreate(Env& env, const std::filesystem::path& folder,
+                                                      const std::filesystem::path& pictures);
+
+  const LibraryFolder& folder() const { return folder_; }
+
+  // The newest version. Throws kNotFound when nothing was indexed yet, and kCorrupt for a damaged
+  // catalogue. (A damaged index file is passed over.)
+  LibrarySnapshot Snapshot() const;
+  // Takes over what was changed since the last time, so that the next answer need not. Returns the
+  // generation.
+  uint64_t Refresh() const { return Snapshot().catalogue().generation(); }
+
+  // The pictures nearest to a picture: to its bytes, a file, one of the library (without itself),
+  // or the code of a picture that was encoded elsewhere, with the library's coder. Throw as
+  // PictureCoder::Encode, QueryLibrary and QueryById.
+  QueryAnswer Query(std::span<const std::byte> picture, const QueryOptions& options,
+                    const RunContext& context) const;
+  QueryAnswer QueryFile(const std::filesystem::path& picture, const QueryOptions& options,
+                        const RunContext& context) const;
+  QueryAnswer QueryId(uint64_t id, const QueryOptions& options, const RunContext& context) const;
+  QueryAnswer QueryCode(const PictureCode& code, const QueryOptions& options,
+                        const RunContext& context) const;
+
+  // Groups of near-duplicates. Without a radius, that of DefaultDuplicateRadius.
+  DuplicatesAnswer Duplicates(std::optional<int> radius, const RunContext& context) const;
+
+  // What is known of a picture, and its thumbnail, a JPEG; nothing when there is none.
+  std::optional<CataloguedPicture> Find(uint64_t id) const;
+  std::vector<std::byte> Thumbnail(uint64_t id) const;
+
+  // Brings the library up to date with its folder of pictures; see UpdateLibrary. One update at a
+  // time: throws kResources when someone else is at it. Throws also as FindPictures, ChooseCoder
+  // and UpdateLibrary.
+  UpdateSummary Update(const UpdateOptions& options, const RunContext& context);
+  // The same with pictures and an encoding of the caller's own. Such a library has no coder, so
+  // that it is asked by codes.
+  UpdateSummary UpdateWith(const LibraryUpdate& update, const RunContext& context);
+
+ private:
+  struct Version;
+
+  PictureLibrary(Env& env, LibraryFolder folder);
+
+  // What the library says about itself in a catalogue; throws kNotFound where nothing was indexed.
+  LibraryFacts IndexedFacts(const CatalogueSnapshot& catalogue) const;
+  LibrarySnapshot MakeSnapshot(std::unique_ptr<CatalogueSnapshot> catalogue, LibraryFacts facts,
+                               const Version& version) const;
+  std::shared_ptr<const Version> CurrentVersion() const;
+  // The version of the catalogue, brought up to date. REQUIRES: the caller holds refreshing_.
+  std::shared_ptr<const Version> VersionOf(const CatalogueSnapshot& catalogue,
+                                           const LibraryFacts& facts) const;
+  // `name` stands before what is wrong with the picture, unless it is empty.
+  QueryAnswer QueryNamed(const std::string& name, std::span<const std::byte> picture,
+                         const QueryOptions& options, const RunContext& context) const;
+  std::shared_ptr<const PictureCoder> CoderOf(const LibraryFacts& facts) const;
+
+  Env& env_;
+  LibraryFolder folder_;
+  std::unique_ptr<Catalogue> catalogue_;
+  mutable std::mutex refreshing_;  // held by whoever brings the index up to date
+  mutable LibraryIndex index_;
+  mutable std::mutex publishing_;  // held for the moment it takes to copy or set what follows
+  mutable std::shared_ptr<const Version> version_;
+  mutable std::shared_ptr<const PictureCoder> coder_;
+};
+
+}  // namespace bitpool
