@@ -61,7 +61,7 @@ Index Index::Open(const std::filesystem::path& path, const Run& run) {
 }
 
 void Index::Save(const std::filesystem::path& path) const {
-  SaveIndex(Env::Posix(), path, *impl_->codes, IfExists::kReplace);
+  SaveIndex(Env::Posix(), path, impl_->codes->Snapshot(), IfExists::kReplace);
 }
 
 int Index::bits() const { return impl_->codes->bits(); }

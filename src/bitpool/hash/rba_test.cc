@@ -73,7 +73,8 @@ TEST(Rba, DefaultsDoNotDependOnTheScaleOfTheDataOrTheNumberOfSamples) {
   const MatrixF x = ClusteredSamples(12, 2000, 2);
   const auto plain = TrainRba(Options(10), MatrixColumns(x), RunContext());
   const BinaryCodes codes = plain.model.encoder->Encode(x);
-  for (const float scale : {1e-3F, 1e3F}) {
+  // Powers of two, which scale without rounding.
+  for (const float scale : {0x1p-10F, 0x1p10F}) {
     const MatrixF scaled = scale * x;
     const auto trained = TrainRba(Options(10), MatrixColumns(scaled), RunContext());
     EXPECT_GT(ShareOfEqualBits(codes, trained.model.encoder->Encode(scaled)), 0.999) << scale;

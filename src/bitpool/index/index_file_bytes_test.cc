@@ -41,7 +41,7 @@ BinaryCodes DrawCodes(bool clustered) {
 
 std::string SavedBytes(const CodeIndex& index) {
   const TempFolder folder;
-  SaveIndex(Env::Posix(), folder / "codes.bpi", index, IfExists::kFail);
+  SaveIndex(Env::Posix(), folder / "codes.bpi", index.Snapshot(), IfExists::kFail);
   std::ifstream file(folder / "codes.bpi", std::ios::binary);
   return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
 }
@@ -64,7 +64,7 @@ TEST(IndexFileBytes, TheSameCodesGiveTheSameFile) {
           for (size_t i = begin; i < end; ++i) some.Append(codes.code(static_cast<Index>(i)));
           index.Add(some, std::span(ids).subspan(begin, end - begin));
         }
-        EXPECT_EQ(index.Compacted()->tables() != nullptr, clustered);
+        EXPECT_EQ(index.Snapshot().Compacted()->tables() != nullptr, clustered);
         const std::string bytes = SavedBytes(index);
         ASSERT_FALSE(bytes.empty());
         if (expected.empty()) expected = bytes;
