@@ -134,8 +134,8 @@ class TableScan {
 
   struct Query {
     const uint8_t* tables;
-    uint8_t limit;
-    size_t early;  // bytes until almost surely all codes are out
+    uint8_t limit;  // at most 254
+    size_t early;   // bytes until almost surely all codes are out
   };
   struct Sums {
     Vector of[kQueries][kVectors];
@@ -151,6 +151,7 @@ class TableScan {
     for (size_t q = 0; q < kQueries; ++q) {
       tables_[q] = queries[q].tables;
       limits_[q] = hn::Set(Bytes(), queries[q].limit);
+      beyond_[q] = hn::Set(Bytes(), static_cast<uint8_t>(queries[q].limit + 1));
       early_ = std::max(early_, queries[q].early);
     }
   }
@@ -180,10 +181,12 @@ class TableScan {
   }
 
   HWY_INLINE bool AnyWithin(const Sums& sums) const {
-    auto any = AnyOfWithin<kVectors>(sums.of[0], limits_[0]);
-    for (size_t q = 1; q < kQueries; ++q)
-      any = hn::Or(any, AnyOfWithin<kVectors>(sums.of[q], limits_[q]));
-    return !hn::AllFalse(Bytes(), any);
+    // Not zero where a sum is within the limit of its query: one comparison for all of them.
+    Vector any = hn::Zero(Bytes());
+    for (size_t q = 0; q < kQueries; ++q) {
+      for (const Vector& sum : sums.of[q]) any = hn::Or(any, hn::SaturatedSub(beyond_[q], sum));
+    }
+    return !hn::AllTrue(Bytes(), hn::Eq(any, hn::Zero(Bytes())));
   }
 
   HWY_INLINE void Report(const Sums& sums, size_t first) const {
@@ -197,6 +200,7 @@ class TableScan {
   Reporter report_;
   const uint8_t* HWY_RESTRICT tables_[kQueries];
   Vector limits_[kQueries];
+  Vector beyond_[kQueries];  // one more
 };
 
 #endif

@@ -19,7 +19,7 @@
 namespace bitpool {
 
 enum class IndexKind {
-  kAuto,        // whichever is faster for the codes at hand, measured when they are added
+  kAuto,        // whichever costs less for the codes at hand, counted when they are added
   kFlat,        // scan all codes: fastest for short or evenly spread codes
   kMultiIndex,  // look codes up by parts of them: fastest for long codes in clusters
 };
