@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cctype>
 #include <nlohmann/json.hpp>
 #include <string_view>
 
@@ -51,11 +52,13 @@ void AddOption(CLI::App* command, const OptionDescription& option, const std::st
 }
 
 std::string HelpOf(const SharedOption& option) {
-  if (option.description.type == OptionType::kSwitch) {
-    return fmt::format("Do not: {}", option.description.help);
+  std::string help = option.description.help;
+  if (option.description.type == OptionType::kSwitch) {  // "Give …" is turned off by --no-…
+    help.front() = static_cast<char>(std::tolower(static_cast<unsigned char>(help.front())));
+    return "Do not " + help;
   }
-  if (option.description.of_pooling) return option.description.help + " (features)";
-  return fmt::format("{} ({})", option.description.help, ListMethods(option.methods));
+  if (option.description.of_pooling) return help + " (features)";
+  return fmt::format("{} ({})", help, ListMethods(option.methods));
 }
 
 nlohmann::json ParseConfig(const std::string& file) {
