@@ -26,10 +26,10 @@ fs::path FolderOf(const fs::path& file) {
 }
 
 // One part of the pictures and the file for their features.
-class Part {
+class PartFile {
  public:
-  Part(Env& env, const PictureExtraction& job, const PictureDescriber& describer, size_t number,
-       Pictures pictures)
+  PartFile(Env& env, const PictureExtraction& job, const PictureDescriber& describer, size_t number,
+           Pictures pictures)
       : env_(env),
         job_(job),
         describer_(describer),
@@ -103,9 +103,9 @@ class Part {
   std::string key_;  // of the pictures and the way they are described
 };
 
-std::vector<Part> PartsOf(Env& env, const PictureExtraction& job, const PictureDescriber& describer,
-                          Pictures pictures) {
-  std::vector<Part> parts;
+std::vector<PartFile> PartsOf(Env& env, const PictureExtraction& job,
+                              const PictureDescriber& describer, Pictures pictures) {
+  std::vector<PartFile> parts;
   const auto size = static_cast<size_t>(job.part_size);
   for (size_t first = 0; first < pictures.size(); first += size) {
     parts.emplace_back(env, job, describer, parts.size(),
@@ -146,10 +146,10 @@ ExtractedPictures ExtractPictures(Env& env, const PictureDescriber& describer,
     pictures.resize(static_cast<size_t>(job.limit));
   }
   if (!job.resume) RemoveParts(env, job.output);
-  const std::vector<Part> parts = PartsOf(env, job, describer, pictures);
+  const std::vector<PartFile> parts = PartsOf(env, job, describer, pictures);
   {
     Progress progress = context.StartProgress("describing", "pictures", pictures.size());
-    for (const Part& part : parts) {
+    for (const PartFile& part : parts) {
       if (part.Done()) {
         result.resumed += part.size();
         progress.Advance(static_cast<uint64_t>(part.size()));
@@ -158,7 +158,7 @@ ExtractedPictures ExtractPictures(Env& env, const PictureDescriber& describer,
       }
     }
   }
-  for (const Part& part : parts) part.MoveTo(writer, result, context);
+  for (const PartFile& part : parts) part.MoveTo(writer, result, context);
   writer.Commit({{"extractor", DescribeExtractor(describer.settings())},
                  {"embedded", describer.embedding().has_value()},
                  {"digest", describer.digest()}});

@@ -169,7 +169,6 @@ TEST(ShardedTraining, RbaHasTheBytesOfOneProcess) {
   RbaOptions options;
   options.bits = 6;
   options.iterations = 3;
-  options.itq.iterations = 2;
   const auto expect = [&](const MatrixF& x, const std::vector<std::vector<Index>>& cuts) {
     ExpectTheSameFromVectorShards(
         x, [&](const RunContext& context) { return TrainRba(options, MatrixColumns(x), context); },
@@ -287,7 +286,6 @@ TEST(ShardedTraining, SahHasTheBytesOfOneProcess) {
   options.bits = 5;
   options.iterations = 2;
   options.rba.iterations = 2;
-  options.rba.itq.iterations = 2;
   ExpectTheSameFromShards(
       kSamples,
       [&](const RunContext& context) { return TrainSah(options, images.images(), context); },
@@ -298,10 +296,10 @@ TEST(ShardedTraining, SahHasTheBytesOfOneProcess) {
 
 TEST(ShardedTraining, SashHasTheBytesOfOneProcess) {
   const SmallImages images;
-  for (SashOptions options : {SashOptions::Default(5), SashOptions::Paper(5)}) {
+  for (SashOptions options : {SashOptions(), SashOptions::Paper(5)}) {
+    options.joint.bits = 5;
     options.joint.iterations = 2;
     options.joint.rba.iterations = 2;
-    options.joint.rba.itq.iterations = 2;
     ExpectTheSameFromShards(
         kSamples,
         [&](const RunContext& context) {
