@@ -18,7 +18,7 @@ namespace bitpool {
 inline namespace v0 {
 
 // What a library knows of one of its pictures.
-struct PictureFacts {
+struct LibraryPicture {
   std::uint64_t id = 0;
   std::string path;             // bytes, relative to the folder of pictures; need not be UTF-8
   std::uint64_t file_size = 0;  // bytes
@@ -27,7 +27,7 @@ struct PictureFacts {
 };
 
 // A picture that was found.
-struct Match : PictureFacts {
+struct Match : LibraryPicture {
   int distance = 0;  // bits in which the codes differ
   double score = 0;  // larger is nearer; 0 where nothing was asked with real numbers
 };
@@ -91,7 +91,7 @@ class Library {
                                                             const Run& run = {}) const;
 
   // Nothing when there is no such picture.
-  BITPOOL_EXPORT std::optional<PictureFacts> Find(std::uint64_t id) const;
+  BITPOOL_EXPORT std::optional<LibraryPicture> Find(std::uint64_t id) const;
   // A JPEG; empty when there is none.
   BITPOOL_EXPORT std::vector<std::byte> Thumbnail(std::uint64_t id) const;
 

@@ -14,7 +14,7 @@ struct Library::Impl {
 
 namespace {
 
-PictureFacts FactsOf(const CataloguedPicture& picture) {
+LibraryPicture PictureOf(const CataloguedPicture& picture) {
   return {.id = picture.id,
           .path = picture.path,
           .file_size = picture.size,
@@ -25,7 +25,7 @@ PictureFacts FactsOf(const CataloguedPicture& picture) {
 
 Match MatchOf(const CataloguedPicture& picture, int distance, double score) {
   Match match;
-  static_cast<PictureFacts&>(match) = FactsOf(picture);
+  static_cast<LibraryPicture&>(match) = PictureOf(picture);
   match.distance = distance;
   match.score = score;
   return match;
@@ -108,10 +108,10 @@ std::vector<std::vector<Match>> Library::Duplicates(std::optional<int> radius,
   return groups;
 }
 
-std::optional<PictureFacts> Library::Find(std::uint64_t id) const {
+std::optional<LibraryPicture> Library::Find(std::uint64_t id) const {
   const std::optional<CataloguedPicture> picture = impl_->library->Find(id);
   if (!picture) return std::nullopt;
-  return FactsOf(*picture);
+  return PictureOf(*picture);
 }
 
 std::vector<std::byte> Library::Thumbnail(std::uint64_t id) const {
