@@ -49,6 +49,18 @@ struct WriteConnection {
         put_setting(database->Prepare("INSERT INTO settings(key, value) VALUES(?1, ?2) "
                                       "ON CONFLICT(key) DO UPDATE SET value = ?2")) {}
 
+  // Whoever closes last would empty the log, but readers may not. What cannot be emptied now,
+  // because someone is reading, is not waited for.
+  ~WriteConnection() {
+    try {
+      database->ReadNumber("PRAGMA busy_timeout = 0");
+      database->ReadNumber("PRAGMA wal_checkpoint(TRUNCATE)");
+    } catch (...) {  // the log belongs to the catalogue and does no harm
+    }
+  }
+  WriteConnection(const WriteConnection&) = delete;
+  WriteConnection& operator=(const WriteConnection&) = delete;
+
   std::unique_ptr<SqliteDatabase> database;
   SetStatements current;
   SetStatements next;

@@ -117,6 +117,20 @@ TEST(SqliteCatalogue, OpenRefusesOtherThingsThanTables) {
   }
 }
 
+// So that the one file can be copied, and read where nothing may be written.
+TEST(SqliteCatalogue, AWriterThatClosesEmptiesTheLog) {
+  const TempFolder folder;
+  const std::filesystem::path log = folder / "catalogue-wal";
+  auto writer = Create(folder / "catalogue");
+  const auto reader = OpenSqliteCatalogue(folder / "catalogue", CatalogueAccess::kRead);
+  EXPECT_EQ(CountOf(*reader), 0U);
+  PutOne(*writer, MakePicture("a"));
+  EXPECT_GT(std::filesystem::file_size(log), 0U);
+  writer.reset();
+  EXPECT_EQ(std::filesystem::file_size(log), 0U);
+  EXPECT_EQ(CountOf(*reader), 1U);
+}
+
 // --- Version 1 --------------------------------------------------------------------------------
 
 void FillFirstVersion(const std::filesystem::path& path) {

@@ -1,5 +1,6 @@
 #include "bitpool/io/env.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/mman.h>
@@ -74,17 +75,28 @@ FileStatus StatusOf(int descriptor, const fs::path& path) {
   return ToStatus(status);
 }
 
-FileKind KindOf(fs::file_type type) {
-  switch (type) {
-    case fs::file_type::regular:
+struct CloseFolder {
+  void operator()(DIR* folder) const { closedir(folder); }
+};
+
+// Most file systems tell the kind with the name. An entry that vanishes meanwhile is passed on as
+// something else: whoever wants it will see.
+FileKind KindOf(int folder, const dirent& entry) {
+  switch (entry.d_type) {
+    case DT_REG:
       return FileKind::kFile;
-    case fs::file_type::directory:
+    case DT_DIR:
       return FileKind::kFolder;
-    case fs::file_type::symlink:
+    case DT_LNK:
       return FileKind::kLink;
+    case DT_UNKNOWN:
+      break;
     default:
       return FileKind::kOther;
   }
+  struct stat status = {};
+  if (fstatat(folder, entry.d_name, &status, AT_SYMLINK_NOFOLLOW) != 0) return FileKind::kOther;
+  return S_ISLNK(status.st_mode) ? FileKind::kLink : ToStatus(status).kind;
 }
 
 class PosixOutput : public OutputFile {
@@ -243,17 +255,18 @@ class PosixEnv : public Env {
   }
 
   std::vector<FolderEntry> ListEntries(const fs::path& folder) override {
-    std::error_code error;
+    const std::unique_ptr<DIR, CloseFolder> open(opendir(folder.c_str()));
+    if (!open) ThrowSystem(folder, "list", errno);
     std::vector<FolderEntry> entries;
-    for (fs::directory_iterator entry(folder, error), end; !error && entry != end;
-         entry.increment(error)) {
-      // Most file systems tell the kind with the name. An entry that vanishes meanwhile is passed
-      // on as something else: whoever wants it will see.
-      std::error_code gone;
-      entries.push_back({.name = entry->path().filename().string(),
-                         .kind = KindOf(entry->symlink_status(gone).type())});
+    while (true) {
+      errno = 0;
+      const dirent* entry = readdir(open.get());
+      if (entry == nullptr) break;
+      std::string name = entry->d_name;
+      if (name == "." || name == "..") continue;
+      entries.push_back({.name = std::move(name), .kind = KindOf(dirfd(open.get()), *entry)});
     }
-    if (error) ThrowSystem(folder, "list", error.value());
+    if (errno != 0) ThrowSystem(folder, "list", errno);
     std::ranges::sort(entries, {}, &FolderEntry::name);
     return entries;
   }
