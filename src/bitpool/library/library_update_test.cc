@@ -170,7 +170,7 @@ TEST(UpdateLibrary, WhatCannotBeReadNowIsTriedAgain) {
   pictures.Write("c.jpg", FakePicture(3));
   LibraryUpdate update = pictures.MakeUpdate();
   update.read = [&](const FoundPicture& found) -> std::vector<std::byte> {
-    throw Error(ErrorCode::kIo, (pictures.root() / found.path).string() + ": cannot read: why");
+    throw Error(ErrorCode::kIo, (pictures.root() / found.path).string(), "cannot read: why");
   };
   const UpdateSummary summary = pictures.Update(update, RunContext());
   EXPECT_EQ(Counts(summary), (Expected{0, 0, 0, 1, 2}));

@@ -160,7 +160,8 @@ TEST(FileRecords, AnyFailureLeavesNothingBehind) {
   FaultyEnv counting(0);
   write(counting);
   ASSERT_GE(counting.operations(), 8);
-  for (int failing = 1; failing <= counting.operations(); ++failing) {
+  // The last operation removes the file, in a destructor, which can neither tell nor do better.
+  for (int failing = 1; failing < counting.operations(); ++failing) {
     FaultyEnv env(failing);
     ExpectError(ErrorCode::kIo, {"injected"}, [&] { write(env); });
     EXPECT_TRUE(Env::Posix().List(folder.path()).empty()) << failing;
