@@ -67,7 +67,7 @@ nlohmann::json ParseConfig(const std::string& file) {
                               view->bytes().size());
   nlohmann::json config = nlohmann::json::parse(text, nullptr, false);
   if (config.is_discarded() || !config.is_object()) {
-    throw Error(ErrorCode::kInvalidArgument, file + ": expected JSON that tune has written");
+    throw Error(ErrorCode::kInvalidArgument, file, "expected JSON that tune has written");
   }
   return config;
 }
@@ -103,7 +103,7 @@ MethodSettings LoadConfig(const std::string& file, const MethodSettings& setting
 std::string MethodOfConfig(const std::string& file) {
   const nlohmann::json config = ParseConfig(file);
   if (!config.contains("method") || !config["method"].is_string()) {
-    throw Error(ErrorCode::kInvalidArgument, file + ": expected \"method\" with a name");
+    throw Error(ErrorCode::kInvalidArgument, file, "expected \"method\" with a name");
   }
   return config["method"].get<std::string>();
 }

@@ -183,8 +183,8 @@ class SqliteBatch : public CatalogueBatch {
     // After some failures, a full disk for one, SQLite gives the transaction up. What came after
     // would stand alone.
     if (open_ && connection_.database->in_transaction()) return;
-    throw Error(ErrorCode::kInvalidArgument,
-                connection_.database->name() + ": this batch of changes is over");
+    throw Error(ErrorCode::kInvalidArgument, connection_.database->name(),
+                "this batch of changes is over");
   }
 
   void End() {
@@ -285,7 +285,7 @@ std::unique_ptr<Catalogue> OpenSqliteCatalogue(const std::filesystem::path& path
   if (access == CatalogueAccess::kCreate) writer = CreateCatalogue(path, options.wait_ms);
   std::error_code ignored;
   if (!std::filesystem::exists(path, ignored)) {
-    throw Error(ErrorCode::kNotFound, path.string() + ": there is no catalogue");
+    throw Error(ErrorCode::kNotFound, path.string(), "there is no catalogue");
   }
   if (access != CatalogueAccess::kRead && !writer) {
     writer = OpenCatalogueToWrite(path, options.wait_ms);

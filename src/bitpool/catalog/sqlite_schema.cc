@@ -89,8 +89,8 @@ void CheckTables(SqliteDatabase& database, int64_t version) {
       "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND "
       "name IN ('pictures', 'settings', 'next_pictures', 'changes', 'state')");
   if (odd == 0 && tables == (version == 1 ? 2 : 5)) return;
-  throw Error(ErrorCode::kCorrupt,
-              database.name() + ": the catalogue is damaged (it has other tables)");
+  throw Error(ErrorCode::kCorrupt, database.name(),
+              "the catalogue is damaged (it has other tables)");
 }
 
 // The version.
@@ -98,7 +98,7 @@ int64_t CheckIsCatalogue(SqliteDatabase& database, bool last_page_is_cut) {
   const int64_t application = database.ReadNumber("PRAGMA application_id");
   const int64_t version = database.ReadNumber("PRAGMA user_version");
   if (application != kApplication || version < 1) {
-    throw Error(ErrorCode::kCorrupt, database.name() + ": not a catalogue of Bitpool");
+    throw Error(ErrorCode::kCorrupt, database.name(), "not a catalogue of Bitpool");
   }
   if (version > kCatalogueVersion) {
     throw Error(ErrorCode::kUnsupported,
@@ -107,8 +107,8 @@ int64_t CheckIsCatalogue(SqliteDatabase& database, bool last_page_is_cut) {
                             database.name(), version, kCatalogueVersion));
   }
   if (last_page_is_cut) {
-    throw Error(ErrorCode::kCorrupt,
-                database.name() + ": the catalogue is damaged (the last page is cut off)");
+    throw Error(ErrorCode::kCorrupt, database.name(),
+                "the catalogue is damaged (the last page is cut off)");
   }
   CheckTables(database, version);
   return version;

@@ -45,7 +45,7 @@ std::unique_ptr<RecordStore> ReduceNaming(Env& env, const JointFiles& files, con
     return Reduce(env, files, path, part, context, say);
   } catch (const Error& error) {
     if (error.code() != ErrorCode::kInvalidArgument) throw;
-    throw Error(error.code(), path.string() + ": " + error.what());
+    throw error.In(path.string());
   }
 }
 

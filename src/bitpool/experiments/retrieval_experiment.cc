@@ -108,14 +108,14 @@ class RetrievalRunner {
   Experiment Run() {
     const FeatureFile training = Features(set_.training, "training", options_.limit);
     if (training.size() == 0) {
-      throw Error(ErrorCode::kInvalidArgument,
-                  set_.training.string() + ": no pictures here that can be learned from");
+      throw Error(ErrorCode::kInvalidArgument, set_.training.string(),
+                  "no pictures here that can be learned from");
     }
     const FeatureFile database = Features(set_.pictures, set_.name, options_.searched);
     const RetrievalTask task = LoadTask(database);
     if (task.queries.empty()) {
-      throw Error(ErrorCode::kInvalidArgument,
-                  set_.pictures.string() + ": no queries that have an answer among the pictures");
+      throw Error(ErrorCode::kInvalidArgument, set_.pictures.string(),
+                  "no queries that have an answer among the pictures");
     }
     if (describer_.settings().kind != "cnn") {
       say_("learning the embedding");

@@ -28,7 +28,7 @@ bool HasCoder(Env& env, const LibraryFolder& folder, const std::string& digest) 
 ChosenCoder TrainOn(const LibraryWriter& writer, const CoderChoice& choice,
                     const RunContext& context) {
   if (choice.found.empty()) {
-    throw Error(ErrorCode::kNotFound, choice.root.string() + ": no pictures here");
+    throw Error(ErrorCode::kNotFound, choice.root.string(), "no pictures here");
   }
   CoderTraining training;
   if (choice.bits) training.hash.bits = *choice.bits;

@@ -16,7 +16,7 @@ namespace fs = std::filesystem;
 
 void RequireFolder(Env& env, const fs::path& folder) {
   if (env.Status(folder).kind == FileKind::kFolder) return;
-  throw Error(ErrorCode::kInvalidArgument, folder.string() + ": expected a folder");
+  throw Error(ErrorCode::kInvalidArgument, folder.string(), "expected a folder");
 }
 
 // Makes an empty library where there is none. False when there was one.
@@ -59,7 +59,7 @@ struct PictureLibrary::Version {
 std::unique_ptr<PictureLibrary> PictureLibrary::Create(Env& env, const fs::path& folder,
                                                        const fs::path& pictures) {
   if (!Begin(env, folder, pictures)) {
-    throw Error(ErrorCode::kInvalidArgument, folder.string() + ": there is a library already");
+    throw Error(ErrorCode::kInvalidArgument, folder.string(), "there is a library already");
   }
   return Open(env, folder);
 }
@@ -225,8 +225,8 @@ UpdateSummary PictureLibrary::Update(const UpdateOptions& options, const RunCont
   if (root.empty()) {
     const std::optional<LibraryFacts> facts = writer.ReadFacts();
     if (!facts) {
-      throw Error(ErrorCode::kInvalidArgument,
-                  folder_.name() + ": expected the folder of pictures, which is not noted here");
+      throw Error(ErrorCode::kInvalidArgument, folder_.name(),
+                  "expected the folder of pictures, which is not noted here");
     }
     root = RootOf(env_, folder_.path(), facts->root);
   }

@@ -50,7 +50,7 @@ void ReadFields(const Container& container, const VisitObject& visit) {
     visit(reader);
   } catch (const Error& error) {
     if (error.code() != ErrorCode::kInvalidArgument) throw;
-    throw Error(ErrorCode::kCorrupt, container.name() + ": " + error.what());
+    throw error.As(ErrorCode::kCorrupt).In(container.name());
   }
 }
 
