@@ -23,6 +23,13 @@ namespace bitpool::testing {
 
 inline constexpr int kFakeBits = 64;
 
+// The thread sanitizer ends a forked child that starts threads.
+#if defined(__SANITIZE_THREAD__)
+inline constexpr bool kForkedChildrenHaveThreads = false;
+#else
+inline constexpr bool kForkedChildrenHaveThreads = true;
+#endif
+
 // A file that FakeEncode takes for a picture.
 inline std::string FakePicture(uint64_t code, int width = 4, int height = 3,
                                const std::string& rest = "") {

@@ -609,6 +609,7 @@ void KillDuringUpdate(PictureFolder& pictures, Random& random) {
 }
 
 TEST(UpdateLibrary, KilledAtAnyMomentItGoesOnFromThere) {
+  if (!testing::kForkedChildrenHaveThreads) GTEST_SKIP() << "needs a forked child with threads";
   const LibraryContent expected = UndisturbedContent();
   Random random(20);
   constexpr int kRounds = 50;  // of two kills each
@@ -667,6 +668,7 @@ void KillWhileEncoding(PictureFolder& pictures, const std::string& coder, Random
 // The library answers with the codes of the old coder or with those of the new one, never with both
 // or with a part.
 TEST(UpdateLibrary, KilledWhileTheCoderChangesItAnswersWithOneOfThem) {
+  if (!testing::kForkedChildrenHaveThreads) GTEST_SKIP() << "needs a forked child with threads";
   const LibraryContent expected = UndisturbedContent();
   Random random(21);
   int old_ones = 0, new_ones = 0;

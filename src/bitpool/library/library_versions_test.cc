@@ -236,6 +236,7 @@ TEST(PictureLibrary, ManyThreadsAskWhileTheCoderChanges) {
 // The process that updates is started before the library is opened here: connections of SQLite do
 // not survive a fork.
 TEST(PictureLibrary, RefreshSeesWhatAnotherProcessUpdates) {
+  if (!testing::kForkedChildrenHaveThreads) GTEST_SKIP() << "needs a forked child with threads";
   PictureFolder pictures;
   for (uint64_t i = 0; i < 20; ++i) pictures.Write(fmt::format("{}.jpg", i), FakePicture(i));
   pictures.Update();
@@ -260,6 +261,9 @@ TEST(PictureLibrary, RefreshSeesWhatAnotherProcessUpdates) {
     }
     _exit(0);
   }
+  // The child's ends: if it dies, reading ends too.
+  close(to_child[0]);
+  close(to_parent[1]);
   const auto library = PictureLibrary::Open(Env::Posix(), pictures.library());
   uint64_t generation = library->Refresh();
   EXPECT_EQ(library->Refresh(), generation);
