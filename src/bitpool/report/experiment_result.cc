@@ -10,8 +10,8 @@
 #include <utility>
 
 #include "bitpool/base/error.h"
-#include "bitpool/version.h"
 #include "bitpool/report/report_text.h"
+#include "bitpool/version.h"
 
 namespace bitpool {
 namespace {

@@ -6,9 +6,9 @@
 #include <iterator>
 
 #include "bitpool/base/error.h"
-#include "bitpool/version.h"
 #include "bitpool/report/page_style.h"
 #include "bitpool/report/report_text.h"
+#include "bitpool/version.h"
 
 namespace bitpool {
 namespace {

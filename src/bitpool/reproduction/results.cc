@@ -1,6 +1,6 @@
-#include "bitpool/version.h"
 #include "bitpool/experiments/paper_figures.h"
 #include "bitpool/reproduction/reproduction.h"
+#include "bitpool/version.h"
 
 namespace bitpool {
 namespace {

@@ -20,9 +20,9 @@ struct BinaryAutoencoderOptions {
   std::vector<double> penalties = {0,      0,     0,     0,     0.0005, 0.0005, 0.0005,
                                    0.0005, 0.001, 0.001, 0.001, 0.002,  0.002,  0.005,
                                    0.005,  0.01,  0.01,  0.05,  0.05,   0.2};
-  double svm_cost = 100;        // C of the encoder's support vector machines
-  double svm_tolerance = 1e-3;  // how exactly they are solved: liblinear's ε
-  Index svm_samples = 0;        // random samples they are trained on; 0: all
+  double svm_cost = 100;           // C of the encoder's support vector machines
+  double svm_tolerance = 1e-3;     // how exactly they are solved: liblinear's ε
+  Index svm_samples = 0;           // random samples they are trained on; 0: all
   int enumerate_bits = 10;         // codes up to this length are improved by trying all, 16 at most
   Index validation_queries = 200;  // random samples whose neighbours tell whether an iteration
                                    // helped; 0: every iteration counts
@@ -50,9 +50,9 @@ struct BinaryAutoencoderOptions {
 // quantisation = ‖z − h(x)‖² for codes in {−1, 1}.
 //
 // Starts from given codes; the authors suggest those of ITQ. Holds all samples in memory,
-// 4 bytes for each value, and throws kResources when that is more than `max_bytes`. When a stop is asked for after the first iteration, the model of the last complete
-// iteration is returned. Throws kInvalidArgument for data that cannot be learned from and codes
-// that do not fit it.
+// 4 bytes for each value, and throws kResources when that is more than `max_bytes`. When a stop is
+// asked for after the first iteration, the model of the last complete iteration is returned. Throws
+// kInvalidArgument for data that cannot be learned from and codes that do not fit it.
 Trained<HashModel> TrainBinaryAutoencoder(const BinaryAutoencoderOptions& options,
                                           const ColumnSource& source,
                                           const BinaryCodes& initial_codes,
