@@ -7,6 +7,7 @@
 #include "cnn_choice.h"
 #include "experiment.h"
 #include "subcommands.h"
+#include "view_choice.h"
 
 namespace bitpool::app {
 namespace {
@@ -15,6 +16,7 @@ struct ExtractCommand {
   PictureExtraction job;
   ExtractorSettings extractor;
   CnnChoice cnn;
+  ViewChoice views;
   std::string coder, data_folder;
 };
 
@@ -30,6 +32,7 @@ PictureDescriber DescriberFor(const ExtractCommand& command) {
 int Extract(const ExtractCommand& command, const Session& session) {
   PictureExtraction job = command.job;
   job.limit = command.cnn.limit;
+  job.views = command.views.Plan(session.MakeContext().seed());
   const PictureDescriber describer = DescriberFor(command);
   const ExtractedPictures result =
       ExtractPictures(Env::Posix(), describer, job, session.MakeContext());
@@ -73,9 +76,12 @@ void AddExtract(CLI::App& app, Session& session) {
       ->excludes(side);
   command->cnn.AddTo(sub);
   sub->add_option("--dir", command->data_folder, "Where the default network is");
+  command->views.AddTo(sub);
   sub->add_flag("--resume", command->job.resume, "Go on where an interrupted extraction stopped");
   AddForce(sub, command->job.if_exists);
-  sub->footer("Example:\n  bitpool extract photos -o photos.bpf --features hesaff --max-side 480");
+  sub->footer(
+      "Examples:\n  bitpool extract photos -o photos.bpf --features hesaff --max-side 480\n"
+      "  bitpool extract photos -o photos.bpf --views 8 --view-kind scenes");
   sub->callback([command, &session] {
     session.action = [command, &session] { return Extract(*command, session); };
   });

@@ -18,6 +18,7 @@ constexpr const char* kDescriptors = "descriptors";
 constexpr const char* kDescriptorEnds = "descriptor_ends";
 constexpr const char* kNameEnds = "name_ends";
 constexpr const char* kNames = "names";
+constexpr const char* kImagesPerPicture = "images_per_picture";  // only where there are views
 
 // `ends` must climb to exactly `total`: then every range it makes lies within what it counts.
 void CheckEnds(const Container& container, const char* section, std::span<const uint64_t> ends,
@@ -41,8 +42,12 @@ uint64_t Start(std::span<const uint64_t> ends, size_t image) {
 }  // namespace
 
 FeatureFileWriter::FeatureFileWriter(Env& env, const std::filesystem::path& path, Index dimension,
-                                     Precision precision, IfExists if_exists)
-    : writer_(env, path, kKind, if_exists), dimension_(dimension), precision_(precision) {
+                                     Precision precision, IfExists if_exists,
+                                     Index images_per_picture)
+    : writer_(env, path, kKind, if_exists),
+      dimension_(dimension),
+      precision_(precision),
+      images_per_picture_(static_cast<uint64_t>(images_per_picture)) {
   if (dimension < 1 || dimension > static_cast<Index>(kMaxDimension)) {
     throw Error(ErrorCode::kInvalidArgument, path.string(),
                 fmt::format("dimension {}, expected 1 to {}", dimension, kMaxDimension));
@@ -77,10 +82,17 @@ void FeatureFileWriter::Append(const std::string& name, const MatrixFRef& descri
 
 void FeatureFileWriter::Commit(const nlohmann::json& about) {
   const uint64_t images = descriptor_ends_.size();
+  if (images % images_per_picture_ != 0) {
+    throw Error(ErrorCode::kInternal,
+                fmt::format("{} images, expected {} of each picture", images, images_per_picture_));
+  }
   writer_.End({Start(descriptor_ends_, images), static_cast<uint64_t>(dimension_)});
   writer_.Add<uint64_t>(kDescriptorEnds, {images}, descriptor_ends_);
   writer_.Add<uint64_t>(kNameEnds, {images}, name_ends_);
   writer_.Add(kNames, DType::kU1, {names_.size()}, std::as_bytes(std::span(names_)));
+  if (images_per_picture_ > 1) {
+    writer_.Add<uint64_t>(kImagesPerPicture, {1}, std::span(&images_per_picture_, 1));
+  }
   writer_.Commit(about);
 }
 
@@ -112,6 +124,18 @@ FeatureFile::FeatureFile(Container container) : container_(std::move(container))
     throw container_.Damaged(kNameEnds, fmt::format("{} names for {} images", name_ends_.size(),
                                                     descriptor_ends_.size()));
   }
+  ReadImagesPerPicture();
+}
+
+void FeatureFile::ReadImagesPerPicture() {
+  if (!container_.Has(kImagesPerPicture)) return;
+  const auto read = container_.ReadArray<uint64_t>(kImagesPerPicture, 1);
+  const uint64_t images = descriptor_ends_.size();
+  if (read.size() != 1 || read[0] < 1 || images % read[0] != 0) {
+    throw container_.Damaged(kImagesPerPicture,
+                             fmt::format("expected one number that divides {} images", images));
+  }
+  images_per_picture_ = static_cast<Index>(read[0]);
 }
 
 std::string FeatureFile::name(Index image) const {

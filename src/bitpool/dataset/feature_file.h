@@ -18,21 +18,24 @@ enum class Precision { kHalf, kSingle };
 // the descriptors.
 class FeatureFileWriter {
  public:
+  // Whoever writes views appends those of a picture right behind it.
   FeatureFileWriter(Env& env, const std::filesystem::path& path, Index dimension,
-                    Precision precision, IfExists if_exists);
+                    Precision precision, IfExists if_exists, Index images_per_picture = 1);
 
   // Throws kInvalidArgument, naming the image, for another dimension, or a number that is not
   // finite or too large for half precision; the image is then not part of the file and the next can
   // be added.
   void Append(const std::string& name, const MatrixFRef& descriptors);
 
-  // `about` says how the descriptors were made, for whoever reads the file later.
+  // `about` says how the descriptors were made, for whoever reads the file later. REQUIRES: the
+  // last picture has all of its images.
   void Commit(const nlohmann::json& about);
 
  private:
   ContainerWriter writer_;
   Index dimension_;
   Precision precision_;
+  uint64_t images_per_picture_;
   std::vector<uint64_t> descriptor_ends_;
   std::vector<uint64_t> name_ends_;
   std::string names_;
@@ -48,6 +51,7 @@ class FeatureFile : public FeatureSet {
 
   Index size() const override { return static_cast<Index>(descriptor_ends_.size()); }
   Index dimension() const override { return dimension_; }
+  Index images_per_picture() const override { return images_per_picture_; }
   std::string name(Index image) const override;
   Index descriptor_count(Index image) const override;
   void Read(Index image, MatrixF& descriptors) const override;
@@ -57,10 +61,12 @@ class FeatureFile : public FeatureSet {
 
  private:
   explicit FeatureFile(Container container);
+  void ReadImagesPerPicture();
 
   Container container_;
   Section descriptors_;
   Index dimension_;
+  Index images_per_picture_ = 1;
   Precision precision_;
   std::span<const uint64_t> descriptor_ends_;
   std::span<const uint64_t> name_ends_;

@@ -15,4 +15,7 @@ struct Picture {
   std::vector<uint8_t> pixels;  // 3 × width × height
 };
 
+// Throws kInvalidArgument unless both sides are 1 or more and the pixels match them.
+void RequirePicture(const Picture& picture);
+
 }  // namespace bitpool

@@ -6,6 +6,7 @@
 
 #include "bitpool/base/error.h"
 #include "bitpool/image/decode.h"
+#include "bitpool/image/picture_text.h"
 #include "bitpool/image/thumbnail.h"
 #include "bitpool/image/vips_image.h"
 
@@ -17,44 +18,11 @@ constexpr double kDegrees = 10;
 constexpr double kBrighter = 1.4;
 constexpr double kBlurDeviation = 1.5;  // pixels
 
-// Five columns and seven rows for a letter; a bit is a dot, the highest of the five on the left.
-// Letters of our own: those of a font would differ from machine to machine.
-using Letter = std::array<uint8_t, 7>;
-constexpr std::array<Letter, 6> kWord = {{
-    {0b01111, 0b10000, 0b10000, 0b01110, 0b00001, 0b00001, 0b11110},  // S
-    {0b01110, 0b10001, 0b10001, 0b11111, 0b10001, 0b10001, 0b10001},  // A
-    {0b10001, 0b11011, 0b10101, 0b10101, 0b10001, 0b10001, 0b10001},  // M
-    {0b11110, 0b10001, 0b10001, 0b11110, 0b10000, 0b10000, 0b10000},  // P
-    {0b10000, 0b10000, 0b10000, 0b10000, 0b10000, 0b10000, 0b11111},  // L
-    {0b11111, 0b10000, 0b10000, 0b11110, 0b10000, 0b10000, 0b11111},  // E
-}};
-constexpr Index kLetterColumns = 5, kLetterRows = 7;
-constexpr Index kAdvance = kLetterColumns + 1;
-constexpr Index kWordColumns = static_cast<Index>(kWord.size()) * kAdvance - 1;
 constexpr double kWordWidth = 0.6;  // of the picture's
-
-bool HasDot(Index column, Index row) {
-  const Index within = column % kAdvance;
-  if (within == kLetterColumns) return false;
-  const uint8_t dots = kWord[static_cast<size_t>(column / kAdvance)][static_cast<size_t>(row)];
-  return (dots >> (kLetterColumns - 1 - within) & 1) != 0;
-}
 
 // The word stands in the middle from left to right, its own middle at three quarters of the height.
 Picture WithText(Picture picture) {
-  const auto across = static_cast<Index>(kWordWidth * static_cast<double>(picture.width));
-  const Index dot = std::max<Index>(1, across / kWordColumns);
-  const Index left = (picture.width - dot * kWordColumns) / 2;
-  const Index top = (3 * picture.height / 4) - dot * kLetterRows / 2;
-  for (Index y = std::max<Index>(0, top); y < std::min(picture.height, top + dot * kLetterRows);
-       ++y) {
-    for (Index x = std::max<Index>(0, left); x < std::min(picture.width, left + dot * kWordColumns);
-         ++x) {
-      if (!HasDot((x - left) / dot, (y - top) / dot)) continue;
-      const auto first = picture.pixels.begin() + 3 * (y * picture.width + x);
-      std::fill(first, first + 3, uint8_t{255});
-    }
-  }
+  DrawSample(picture, {.width = kWordWidth, .middle = {0.5, 0.75}, .colour = {255, 255, 255}});
   return picture;
 }
 

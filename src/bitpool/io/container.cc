@@ -390,6 +390,11 @@ const Section& Container::Find(std::string_view section) const {
   throw Error(ErrorCode::kCorrupt, name(), fmt::format("section \"{}\" is missing", section));
 }
 
+bool Container::Has(std::string_view section) const {
+  return std::ranges::any_of(parsed_->sections,
+                             [&](const Section& candidate) { return candidate.name == section; });
+}
+
 const Section& Container::Find(std::string_view section, DType dtype, size_t rank) const {
   const Section& found = Find(section);
   if (found.dtype != dtype || found.dims.size() != rank) {

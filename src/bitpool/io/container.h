@@ -92,6 +92,7 @@ class Container {
   // Throws kCorrupt when there is no such section or it has another type or number of dimensions.
   const Section& Find(std::string_view section, DType dtype, size_t rank) const;
   const Section& Find(std::string_view section) const;
+  bool Has(std::string_view section) const;
 
   // For the readers of a kind of file to throw: the error as one about this section of this file,
   // and kCorrupt for a problem of their own.

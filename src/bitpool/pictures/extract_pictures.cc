@@ -19,6 +19,8 @@ namespace fs = std::filesystem;
 using nlohmann::json;
 using Pictures = std::span<const FoundPicture>;
 
+Index ImagesPerPicture(const PictureExtraction& job) { return 1 + job.views.count; }
+
 std::string PartPrefix(const fs::path& output) { return output.filename().string() + ".part-"; }
 
 fs::path FolderOf(const fs::path& file) {
@@ -35,7 +37,7 @@ class PartFile {
         describer_(describer),
         pictures_(pictures),
         file_(FolderOf(job.output) / fmt::format("{}{:05}", PartPrefix(job.output), number)) {
-    std::string described = describer.digest();
+    std::string described = describer.digest() + DescribeViews(job.views).dump();
     for (const FoundPicture& picture : pictures) {
       described += fmt::format(" {}:{} {} {}", picture.path.size(), picture.path, picture.size,
                                picture.mtime_ns);
@@ -62,16 +64,19 @@ class PartFile {
     std::vector<fs::path> files;
     for (const FoundPicture& picture : pictures_) files.push_back(job_.folder / picture.path);
     FeatureFileWriter writer(env_, file_, describer_.dimension(), Precision::kHalf,
-                             IfExists::kReplace);
+                             IfExists::kReplace, ImagesPerPicture(job_));
     json failed = json::array();
     const auto take = [&](size_t i, const DescribedPicture& picture) {
       if (picture.failure.empty()) {
         writer.Append(pictures_[i].path, picture.features);
+        for (size_t view = 0; view < picture.views.size(); ++view) {
+          writer.Append(fmt::format("{}#{}", pictures_[i].path, view + 1), picture.views[view]);
+        }
       } else {
         failed.push_back({i, picture.failure});
       }
     };
-    DescribePictures(env_, describer_, files, progress, context, take);
+    DescribePictures(env_, describer_, files, progress, context, take, job_.views);
     writer.Commit({{"key", key_}, {"failed", failed}});
   }
 
@@ -86,7 +91,7 @@ class PartFile {
       writer.Append(features.name(image), descriptors);
       result.descriptors += descriptors.cols();
     }
-    result.pictures += features.size();
+    result.pictures += features.pictures();
     for (const json& failed : features.about().at("failed")) {
       const FoundPicture& picture = pictures_[failed.at(0).get<size_t>()];
       result.failed.push_back(
@@ -124,7 +129,15 @@ void RemoveParts(Env& env, const fs::path& output) {
 
 }  // namespace
 
+json DescribeViews(const ViewPlan& plan) {
+  return {{"count", plan.count},
+          {"kind", NameOf(plan.kind)},
+          {"seed", plan.seed},
+          {"version", kViewsVersion}};
+}
+
 void PictureExtraction::Validate() const {
+  views.Validate();
   if (limit < 0) {
     throw Error(ErrorCode::kInvalidArgument,
                 fmt::format("limit: expected 0 or more, got {}", limit));
@@ -139,7 +152,8 @@ ExtractedPictures ExtractPictures(Env& env, const PictureDescriber& describer,
                                   const PictureExtraction& job, const RunContext& context) {
   job.Validate();
   // Begun before the work, which would be in vain if it could not be written.
-  FeatureFileWriter writer(env, job.output, describer.dimension(), Precision::kHalf, job.if_exists);
+  FeatureFileWriter writer(env, job.output, describer.dimension(), Precision::kHalf, job.if_exists,
+                           ImagesPerPicture(job));
   ExtractedPictures result;
   std::vector<FoundPicture> pictures = FindPictures(env, job.folder, context, &result.failed);
   if (job.limit > 0 && static_cast<size_t>(job.limit) < pictures.size()) {
@@ -159,9 +173,11 @@ ExtractedPictures ExtractPictures(Env& env, const PictureDescriber& describer,
     }
   }
   for (const PartFile& part : parts) part.MoveTo(writer, result, context);
-  writer.Commit({{"extractor", DescribeExtractor(describer.settings())},
-                 {"embedded", describer.embedding().has_value()},
-                 {"digest", describer.digest()}});
+  json about = {{"extractor", DescribeExtractor(describer.settings())},
+                {"embedded", describer.embedding().has_value()},
+                {"digest", describer.digest()}};
+  if (job.views.count > 0) about["views"] = DescribeViews(job.views);
+  writer.Commit(about);
   RemoveParts(env, job.output);
   return result;
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <nlohmann/json_fwd.hpp>
 #include <vector>
 
 #include "bitpool/base/run_context.h"
@@ -15,6 +16,7 @@ struct PictureExtraction {
   std::filesystem::path folder;  // with the pictures, and folders of more
   std::filesystem::path output;  // .bpf
   IfExists if_exists = IfExists::kFail;
+  ViewPlan views = {};     // to be described with every picture
   Index limit = 0;         // only so many pictures, the first by their paths; 0: all
   Index part_size = 1000;  // pictures that are lost at most when the job is interrupted
   bool resume = false;     // go on with the parts that an interrupted job left
@@ -30,8 +32,12 @@ struct ExtractedPictures {
   std::vector<FailedPicture> failed;  // and are left out: pictures, folders that cannot be read
 };
 
+// What decides about the views of a picture.
+nlohmann::json DescribeViews(const ViewPlan& plan);
+
 // The local features of all pictures of a folder as a feature set, in half precision, in the order
-// of their paths, which are their names. In memory are two pictures for each thread.
+// of their paths, which are their names; views stand behind their picture, as "PATH#1" and so on.
+// In memory are two pictures for each thread.
 //
 // The features are first written in parts beside the output, `OUTPUT.part-00000` and so on, which
 // are joined and removed at the end. An interrupted job leaves its complete parts. The next one

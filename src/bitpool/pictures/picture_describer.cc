@@ -129,17 +129,29 @@ Error Damaged(const Error& error) {
 
 Error Damaged(const std::string& problem) { return Damaged({ErrorCode::kCorrupt, problem}); }
 
-DescribedPicture DescribeFile(Env& env, const PictureDescriber& describer, const fs::path& file) {
+DescribedPicture Failed(std::string reason) {
+  DescribedPicture picture;
+  picture.failure = std::move(reason);
+  return picture;
+}
+
+DescribedPicture DescribeFile(Env& env, const PictureDescriber& describer, const ViewPlan& plan,
+                              const fs::path& file) {
   try {
     const std::vector<std::byte> bytes = env.Read(file, MaxPictureBytes());
-    MatrixF features = describer.Describe(describer.Decode(bytes));
-    if (features.cols() == 0) return {.features = {}, .facts = {}, .failure = kNoFeatures};
-    return {.features = std::move(features),
-            .checksum = Checksum(bytes),
-            .facts = describer.Inspect(bytes),
-            .failure = {}};
+    const Picture decoded = describer.Decode(bytes);
+    DescribedPicture picture;
+    picture.features = describer.Describe(decoded);
+    if (picture.features.cols() == 0) return Failed(kNoFeatures);
+    for (const Picture& view : MakeViews(decoded, plan)) {
+      MatrixF features = describer.Describe(view);
+      picture.views.push_back(features.cols() == 0 ? picture.features : std::move(features));
+    }
+    picture.checksum = Checksum(bytes);
+    picture.facts = describer.Inspect(bytes);
+    return picture;
   } catch (const Error& error) {
-    return {.features = {}, .facts = {}, .failure = error.MessageWithin(file.string())};
+    return Failed(error.MessageWithin(file.string()));
   }
 }
 
@@ -278,13 +290,14 @@ uint64_t MaxPictureBytes() { return DecodeOptions().max_bytes; }
 void DescribePictures(Env& env, const PictureDescriber& describer,
                       const std::vector<fs::path>& files, Progress& progress,
                       const RunContext& context,
-                      const std::function<void(size_t, const DescribedPicture&)>& take) {
+                      const std::function<void(size_t, const DescribedPicture&)>& take,
+                      const ViewPlan& plan) {
   size_t next = 0;
   context.pool().OrderedReduce(
       files.size(), 1, DescribedPicture(),
       [&](DescribedPicture& picture, size_t i, size_t /*end*/) {
         context.ThrowIfStopped();
-        picture = DescribeFile(env, describer, files[i]);
+        picture = DescribeFile(env, describer, plan, files[i]);
         progress.Advance();
       },
       [&](const DescribedPicture& picture) { take(next++, picture); });

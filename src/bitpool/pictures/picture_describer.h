@@ -15,6 +15,7 @@
 #include "bitpool/features/cnn_extractor.h"
 #include "bitpool/features/sift_extractor.h"
 #include "bitpool/image/decode.h"
+#include "bitpool/image/picture_views.h"
 #include "bitpool/io/env.h"
 #include "bitpool/pictures/network_file.h"
 
@@ -86,18 +87,21 @@ uint64_t MaxPictureBytes();
 // What became of one of many pictures.
 struct DescribedPicture {
   MatrixF features;
-  uint64_t checksum = 0;  // of the bytes
+  std::vector<MatrixF> views;  // features of its views; the picture's own where a view has none
+  uint64_t checksum = 0;       // of the bytes
   PictureFacts facts;
   std::string failure;  // why there are none; empty when there are
 };
 
 // Reads and describes the files in parallel and calls take(i, picture) for each, in order, on the
 // calling thread. Two pictures for each thread are in memory at once. A picture without features
-// has failed like one that cannot be read.
+// has failed like one that cannot be read. With a plan, the views of every picture are described
+// too.
 void DescribePictures(Env& env, const PictureDescriber& describer,
                       const std::vector<std::filesystem::path>& files, Progress& progress,
                       const RunContext& context,
-                      const std::function<void(size_t, const DescribedPicture&)>& take);
+                      const std::function<void(size_t, const DescribedPicture&)>& take,
+                      const ViewPlan& plan = {});
 
 inline constexpr const char* kNoFeatures = "no local features: there is nothing to describe";
 

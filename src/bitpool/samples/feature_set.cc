@@ -10,7 +10,13 @@
 
 namespace bitpool {
 
-MemoryFeatureSet::MemoryFeatureSet(Index dimension) : dimension_(dimension) {
+MemoryFeatureSet::MemoryFeatureSet(Index dimension, Index images_per_picture)
+    : dimension_(dimension), images_per_picture_(images_per_picture) {
+  if (images_per_picture < 1) {
+    throw Error(
+        ErrorCode::kInvalidArgument,
+        fmt::format("feature set: {} images per picture, expected at least 1", images_per_picture));
+  }
   if (dimension < 1) {
     throw Error(ErrorCode::kInvalidArgument,
                 fmt::format("feature set: dimension {}, expected at least 1", dimension));
@@ -46,6 +52,23 @@ FeatureSubset::FeatureSubset(const FeatureSet& set, std::vector<Index> images, d
   }
 }
 
+FeatureSubset FeatureSubset::OfPictures(const FeatureSet& set, const std::vector<Index>& pictures) {
+  const Index each = set.images_per_picture();
+  std::vector<Index> images;
+  for (const Index picture : pictures) {
+    for (Index i = 0; i < each; ++i) images.push_back(each * picture + i);
+  }
+  FeatureSubset subset(set, std::move(images));
+  subset.images_per_picture_ = each;
+  return subset;
+}
+
+FeatureSubset FeatureSubset::WithoutViews(const FeatureSet& set) {
+  std::vector<Index> images;
+  for (Index i = 0; i < set.size(); i += set.images_per_picture()) images.push_back(i);
+  return {set, std::move(images)};
+}
+
 FeatureSubset::Range FeatureSubset::RangeOf(Index descriptors) const {
   if (descriptors == 0) return {.first = 0, .count = 0};
   const auto count = static_cast<double>(descriptors);
@@ -68,13 +91,18 @@ void FeatureSubset::Read(Index image, MatrixF& descriptors) const {
 JoinedFeatureSet::JoinedFeatureSet(std::vector<std::shared_ptr<const FeatureSet>> sets)
     : sets_(std::move(sets)) {
   if (sets_.empty()) throw Error(ErrorCode::kInvalidArgument, "no feature sets to join");
-  const Index dimension = sets_.front()->dimension();
+  const Index dimension = sets_.front()->dimension(), each = sets_.front()->images_per_picture();
   Index end = 0;
   for (const auto& set : sets_) {
     if (set->dimension() != dimension) {
       throw Error(ErrorCode::kInvalidArgument,
                   fmt::format("feature sets of dimension {} and {} cannot be joined", dimension,
                               set->dimension()));
+    }
+    if (set->images_per_picture() != each) {
+      throw Error(ErrorCode::kInvalidArgument,
+                  fmt::format("feature sets with {} and {} images per picture cannot be joined",
+                              each, set->images_per_picture()));
     }
     end += set->size();
     ends_.push_back(end);

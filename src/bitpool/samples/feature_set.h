@@ -11,12 +11,18 @@ namespace bitpool {
 // An ordered list of images, each a name and a D×n matrix of local descriptors with its own n. In
 // memory or in a file larger than memory. Reading changes nothing and may be done from many threads
 // at once.
+//
+// Some images may be views of others: then all pictures have equally many images, which stand
+// behind each other, the picture itself first.
 class FeatureSet {
  public:
   virtual ~FeatureSet() = default;
 
   virtual Index size() const = 0;       // number of images
   virtual Index dimension() const = 0;  // D
+  // Images of one picture, itself and its views; 1: there are no views. Divides the size.
+  virtual Index images_per_picture() const { return 1; }
+  Index pictures() const { return size() / images_per_picture(); }
   virtual std::string name(Index image) const = 0;
   virtual Index descriptor_count(Index image) const = 0;
 
@@ -27,7 +33,9 @@ class FeatureSet {
 
 class MemoryFeatureSet : public FeatureSet {
  public:
-  explicit MemoryFeatureSet(Index dimension);
+  // Whoever adds images adds those of each picture together. Throws kInvalidArgument for a
+  // dimension or a number of images below 1.
+  explicit MemoryFeatureSet(Index dimension, Index images_per_picture = 1);
 
   // Throws kInvalidArgument, naming the image, for another dimension or a number that is not
   // finite.
@@ -35,12 +43,13 @@ class MemoryFeatureSet : public FeatureSet {
 
   Index size() const override { return static_cast<Index>(names_.size()); }
   Index dimension() const override { return dimension_; }
+  Index images_per_picture() const override { return images_per_picture_; }
   std::string name(Index image) const override { return names_.at(static_cast<size_t>(image)); }
   Index descriptor_count(Index image) const override;
   void Read(Index image, MatrixF& descriptors) const override;
 
  private:
-  Index dimension_;
+  Index dimension_, images_per_picture_;
   std::vector<std::string> names_;
   std::vector<MatrixF> descriptors_;
 };
@@ -52,10 +61,16 @@ class FeatureSubset : public FeatureSet {
  public:
   // The set must outlive this. Throws kInvalidArgument for an image that is not in the set, and for
   // shares that are not 0 <= from < to <= 1.
+  // Views and pictures are not told apart any more.
   FeatureSubset(const FeatureSet& set, std::vector<Index> images, double from = 0, double to = 1);
+  // Some pictures, by their numbers among the pictures, each with all of its views.
+  static FeatureSubset OfPictures(const FeatureSet& set, const std::vector<Index>& pictures);
+  // All pictures without their views.
+  static FeatureSubset WithoutViews(const FeatureSet& set);
 
   Index size() const override { return static_cast<Index>(images_.size()); }
   Index dimension() const override { return set_.dimension(); }
+  Index images_per_picture() const override { return images_per_picture_; }
   std::string name(Index image) const override { return set_.name(Original(image)); }
   Index descriptor_count(Index image) const override;
   void Read(Index image, MatrixF& descriptors) const override;
@@ -70,16 +85,19 @@ class FeatureSubset : public FeatureSet {
   const FeatureSet& set_;
   std::vector<Index> images_;
   double from_, to_;
+  Index images_per_picture_ = 1;
 };
 
 // Several sets behind each other, as one.
 class JoinedFeatureSet : public FeatureSet {
  public:
-  // Throws kInvalidArgument without any set, and for sets of different dimensions.
+  // Throws kInvalidArgument without any set, and for sets of different dimensions or with different
+  // numbers of views.
   explicit JoinedFeatureSet(std::vector<std::shared_ptr<const FeatureSet>> sets);
 
   Index size() const override { return ends_.back(); }
   Index dimension() const override { return sets_.front()->dimension(); }
+  Index images_per_picture() const override { return sets_.front()->images_per_picture(); }
   std::string name(Index image) const override;
   Index descriptor_count(Index image) const override;
   void Read(Index image, MatrixF& descriptors) const override;

@@ -1,0 +1,23 @@
+#include "view_choice.h"
+
+namespace bitpool::app {
+
+void ViewChoice::AddTo(CLI::App* app) {
+  app->add_option(
+         "--views", count,
+         "With every picture so many random views of it, to learn what codes should ignore")
+      ->check(CLI::Range(Index{0}, kMostViews))
+      ->capture_default_str();
+  app->add_option(
+         "--view-kind", kind,
+         "What is looked for: copies of a picture, other pictures of its scene (scenes) or "
+         "of such a thing (classes)")
+      ->check(CLI::IsMember({"copies", "scenes", "classes"}))
+      ->capture_default_str();
+}
+
+ViewPlan ViewChoice::Plan(uint64_t seed) const {
+  return {.count = count, .kind = FindViewKind(kind), .seed = seed};
+}
+
+}  // namespace bitpool::app
