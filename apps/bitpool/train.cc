@@ -19,6 +19,7 @@ namespace {
 struct TrainOptions {
   MethodSettings settings;
   std::string vectors, features, labels, config, out;
+  Index images_per_picture = 1, parts = 0;
   uint64_t memory_mib = 1024;
   bool resume = false;
   IfExists if_exists = IfExists::kFail;
@@ -50,19 +51,23 @@ Trained<HashModel> TrainOn(const TrainOptions& options, const MethodSettings& se
   if (options.features.empty()) {
     const VectorFile vectors(OpenSamples(env, options.vectors));
     return NamingTheFile(options.vectors, [&] {
-      return TrainOnVectors(settings, {.vectors = vectors, .labels = labels ? &*labels : nullptr},
+      return TrainOnVectors(settings,
+                            {.vectors = vectors,
+                             .labels = labels ? &*labels : nullptr,
+                             .per_picture = options.images_per_picture},
                             context);
     });
   }
   const FeatureFile features = FeatureFile::Open(env, options.features);
   return NamingTheFile(options.features, [&] {
-    return TrainOnFeatures(env,
-                           {.settings = settings,
-                            .output = options.out,
-                            .labels = labels ? &*labels : nullptr,
-                            .memory = options.memory_mib << 20,
-                            .resume = options.resume},
-                           features, context);
+    const FeatureTraining training{.settings = settings,
+                                   .output = options.out,
+                                   .labels = labels ? &*labels : nullptr,
+                                   .memory = options.memory_mib << 20,
+                                   .resume = options.resume};
+    if (options.parts == 0) return TrainOnFeatures(env, training, features, context);
+    const DescriptorParts parts(features, options.parts, context.seed());
+    return TrainOnFeatures(env, training, parts, context);
   });
 }
 
@@ -110,6 +115,15 @@ void AddTrain(CLI::App& app, Session& session) {
       "--labels", options->labels,
       "Their classes, for methods that learn from them (" +
           ListMethods(MethodNames([](const Method& method) { return method.needs_labels; })) + ")");
+  command
+      ->add_option(
+          "--images-per-picture", options->images_per_picture,
+          "Of --vectors: every picture is followed by its views; both together are so many")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  command->add_option("--parts", options->parts,
+                      "Of --features without views: so many disjoint random parts of an image's "
+                      "features stand in for them");
   command->add_option("-o,--out", options->out, "Where to write the model (.bpm)")->required();
   command
       ->add_option("--preset", settings.preset,
@@ -129,6 +143,7 @@ void AddTrain(CLI::App& app, Session& session) {
   command->footer(
       "Example:\n  bitpool train --method rba --bits 32 --vectors base.fvecs -o rba.bpm\n"
       "  bitpool train --method sah --bits 32 --features images.bpf -o sah.bpm\n"
+      "  bitpool train --method itq --whiten --bits 32 --features views.bpf -o itq.bpm\n"
       "  bitpool train --method sash --bits 32 --features images.bpf --labels classes.txt -o "
       "s.bpm");
   command->callback([options, &session] {

@@ -75,8 +75,9 @@ void AddTune(CLI::App& app, Session& session) {
   options.settings.method = "sah";
   CLI::App* tune = app.add_subcommand("tune", "Choose constants by cross-validation");
   tune->add_option("--method", options.settings.method,
-                   "What to tune: " + ListMethods(MethodNames(HasTuning)))
-      ->check(CLI::IsMember(MethodNames(HasTuning)))
+                   "What to tune: " + ListMethods(MethodNames(HasTuning)) +
+                       "; with --whiten any method of vectors")
+      ->check(CLI::IsMember(MethodNames()))
       ->capture_default_str();
   tune->add_option("--bits", options.settings.bits, "Length of the codes")->capture_default_str();
   tune->add_option("--features", command->features, "Training images as local features (.bpf)")

@@ -4,9 +4,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <utility>
 
 #include "bitpool/base/error.h"
+#include "bitpool/base/random.h"
 
 namespace bitpool {
 
@@ -132,6 +134,53 @@ Index JoinedFeatureSet::descriptor_count(Index image) const {
 void JoinedFeatureSet::Read(Index image, MatrixF& descriptors) const {
   const Place place = Find(image);
   place.set.Read(place.image, descriptors);
+}
+
+DescriptorParts::DescriptorParts(const FeatureSet& set, Index parts, uint64_t seed)
+    : set_(set), parts_(parts), seed_(seed) {
+  if (parts < 2) {
+    throw Error(ErrorCode::kInvalidArgument,
+                fmt::format("parts of the descriptors: expected 2 or more, got {}", parts));
+  }
+  if (set.images_per_picture() > 1) {
+    throw Error(ErrorCode::kInvalidArgument,
+                "parts of the descriptors: expected images without views, which are better");
+  }
+}
+
+std::string DescriptorParts::name(Index image) const {
+  const Index part = image % images_per_picture();
+  const std::string name = set_.name(image / images_per_picture());
+  return part == 0 ? name : fmt::format("{}#{}", name, part);
+}
+
+Index DescriptorParts::CountOf(Index part, Index descriptors) const {
+  if (part == 0 || descriptors < parts_) return descriptors;
+  return descriptors / parts_ + (part <= descriptors % parts_ ? 1 : 0);
+}
+
+Index DescriptorParts::descriptor_count(Index image) const {
+  return CountOf(image % images_per_picture(), set_.descriptor_count(image / images_per_picture()));
+}
+
+void DescriptorParts::Read(Index image, MatrixF& descriptors) const {
+  const Index original = image / images_per_picture(), part = image % images_per_picture();
+  MatrixF all;
+  set_.Read(original, all);
+  if (part == 0 || all.cols() < parts_) {
+    descriptors = std::move(all);
+    return;
+  }
+  std::vector<Index> order(static_cast<size_t>(all.cols()));
+  std::iota(order.begin(), order.end(), Index{0});
+  Random(seed_).Fork(static_cast<uint64_t>(original)).Shuffle(order);
+  std::vector<Index> mine;
+  for (size_t i = static_cast<size_t>(part) - 1; i < order.size();
+       i += static_cast<size_t>(parts_)) {
+    mine.push_back(order[i]);
+  }
+  std::ranges::sort(mine);
+  descriptors = all(Eigen::all, mine);
 }
 
 void RequireDescriptors(const std::string& image, const MatrixFRef& descriptors, Index dimension) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
@@ -111,6 +112,31 @@ class JoinedFeatureSet : public FeatureSet {
 
   std::vector<std::shared_ptr<const FeatureSet>> sets_;
   std::vector<Index> ends_;  // images of all sets up to and with this
+};
+
+// Images without views, with stand-ins for them: every image is followed by so many disjoint random
+// parts of its descriptors. What changes between the parts is what a code should ignore, as far as
+// a picture can tell it of itself; light, turns and sizes are not among it.
+class DescriptorParts : public FeatureSet {
+ public:
+  // The set must outlive this. Throws kInvalidArgument for fewer than two parts, and for a set with
+  // views.
+  DescriptorParts(const FeatureSet& set, Index parts, uint64_t seed);
+
+  Index size() const override { return set_.size() * images_per_picture(); }
+  Index dimension() const override { return set_.dimension(); }
+  Index images_per_picture() const override { return 1 + parts_; }
+  std::string name(Index image) const override;
+  Index descriptor_count(Index image) const override;
+  // An image with fewer descriptors than parts stands whole for each of them.
+  void Read(Index image, MatrixF& descriptors) const override;
+
+ private:
+  Index CountOf(Index part, Index descriptors) const;
+
+  const FeatureSet& set_;
+  Index parts_;
+  uint64_t seed_;
 };
 
 // What every feature set holds to: D as said and finite numbers. Throws kInvalidArgument that names

@@ -77,18 +77,24 @@ Trained<HashModel> OnRecords(Env& env, const FeatureTraining& training, const Fe
   return trained;
 }
 
-// The images that did not fail.
-std::vector<Index> GoodImages(const PooledImages& pooled) {
+// The pictures none of whose images failed.
+std::vector<Index> GoodPictures(const PooledImages& pooled, Index per_picture) {
   std::vector<Index> good;
   auto failed = pooled.failed.begin();
-  for (Index image = 0; image < pooled.vectors.cols(); ++image) {
-    if (failed != pooled.failed.end() && failed->image == image) {
-      ++failed;
-    } else {
-      good.push_back(image);
-    }
+  for (Index picture = 0; picture < pooled.vectors.cols() / per_picture; ++picture) {
+    const auto first = failed;
+    while (failed != pooled.failed.end() && failed->image < (picture + 1) * per_picture) ++failed;
+    if (failed == first) good.push_back(picture);
   }
   return good;
+}
+
+std::vector<Index> ImagesOf(const std::vector<Index>& pictures, Index per_picture) {
+  std::vector<Index> images;
+  for (const Index picture : pictures) {
+    for (Index i = 0; i < per_picture; ++i) images.push_back(picture * per_picture + i);
+  }
+  return images;
 }
 
 Trained<HashModel> OnPooledVectors(const FeatureTraining& training, const FeatureSet& features,
@@ -96,13 +102,16 @@ Trained<HashModel> OnPooledVectors(const FeatureTraining& training, const Featur
   const PoolingRecipe recipe = PooledBy(training.settings);
   const PooledImages pooled = PoolImages({Coupling::None(features.dimension()), {.mu = recipe.mu}},
                                          recipe.normalise, features, context);
-  const std::vector<Index> good = GoodImages(pooled);
-  const MatrixF vectors = pooled.vectors(Eigen::all, good);
+  const Index per_picture = features.images_per_picture();
+  const std::vector<Index> good = GoodPictures(pooled, per_picture);
+  const MatrixF vectors = pooled.vectors(Eigen::all, ImagesOf(good, per_picture));
   std::optional<Labels> labels;
   if (training.labels != nullptr) labels = training.labels->Select(good);
   const MatrixColumns source(vectors);
   Trained<HashModel> trained = TrainOnVectors(
-      training.settings, {.vectors = source, .labels = labels ? &*labels : nullptr}, context);
+      training.settings,
+      {.vectors = source, .labels = labels ? &*labels : nullptr, .per_picture = per_picture},
+      context);
   trained.model.pooling = recipe;
   for (const FailedImage& failed : pooled.failed) {
     trained.summary.skipped.push_back(features.name(failed.image));
@@ -116,11 +125,14 @@ Trained<HashModel> TrainOnFeatures(Env& env, const FeatureTraining& training,
                                    const FeatureSet& features, const RunContext& context) {
   const Stopwatch watch;
   const Method& method = FindMethod(training.settings.method);
-  RequireLabels(method, training.labels, features.size());
+  RequireLabels(method, training.labels, features.pictures());
   RequireValid(training.settings);
-  Trained<HashModel> trained = method.learns_from == LearnsFrom::kLocalFeatures
-                                   ? OnRecords(env, training, features, context)
-                                   : OnPooledVectors(training, features, context);
+  const FeatureSubset pictures = FeatureSubset::WithoutViews(features);
+  const bool views = UsesViews(training.settings);
+  Trained<HashModel> trained =
+      method.learns_from == LearnsFrom::kLocalFeatures
+          ? OnRecords(env, training, pictures, context)
+          : OnPooledVectors(training, views ? features : pictures, context);
   // A training that was interrupted keeps its checkpoint.
   const fs::path checkpoint = Beside(training.output, ".checkpoint");
   if (!trained.summary.interrupted && env.Exists(checkpoint)) env.Remove(checkpoint);

@@ -9,6 +9,7 @@
 #include "bitpool/hash/alternation.h"
 #include "bitpool/hash/hash_model.h"
 #include "bitpool/hash/image_record.h"
+#include "bitpool/hash/view_whitening.h"
 #include "bitpool/linalg/column_source.h"
 #include "bitpool/linalg/trained.h"
 #include "bitpool/samples/labels.h"
@@ -34,10 +35,13 @@ enum class LearnsFrom {
   kLocalFeatures,  // as records, since it learns how to pool them
 };
 
-// Vectors to learn from.
+// Vectors to learn from: those of pictures, and of their views where there are some.
 struct VectorSamples {
   const ColumnSource& vectors;
-  const Labels* labels = nullptr;  // for methods that need them
+  const Labels* labels = nullptr;  // of the pictures, for methods that need them
+  Index per_picture = 1;           // images of each picture, as in ViewVectors
+
+  ViewVectors images() const { return {.vectors = vectors, .per_picture = per_picture}; }
 };
 
 // Images to learn from, reduced to records.
@@ -77,6 +81,7 @@ struct Method {
   std::string publication;  // whose it is
   LearnsFrom learns_from = LearnsFrom::kVectors;
   bool needs_labels = false;
+  bool needs_views = false;  // learns from views of the pictures, whitened by them
   EncoderKind encoder;
   TunePlan tune = {};
 

@@ -7,6 +7,7 @@
 
 #include "bitpool/hash/hash_model.h"
 #include "bitpool/training/method.h"
+#include "bitpool/training/view_stage.h"
 
 namespace bitpool {
 
@@ -46,8 +47,8 @@ void DescribeOptions(const MethodParts<Options, Samples>& parts, Method& method)
 // How local features become the vectors that methods of vectors learn from.
 OptionTable<PoolingRecipe> PoolingTable();
 
-// The entry of a method of vectors. Its options are those of its struct and, for images, those of
-// the pooling.
+// The entry of a method of vectors. Its options are those of its struct, of the stage of views and,
+// for images, those of the pooling.
 template <class Options>
 Method MethodOfVectors(Method facts, VectorMethodParts<Options> parts) {
   facts.learns_from = LearnsFrom::kVectors;
@@ -55,11 +56,17 @@ Method MethodOfVectors(Method facts, VectorMethodParts<Options> parts) {
   for (const OptionDescription& option : PoolingTable().Describe()) {
     facts.options.push_back(option);
   }
-  facts.values = [parts](const MethodSettings& settings) {
+  const OptionTable<ViewUse> view_table = ViewTable(facts.needs_views);
+  for (const OptionDescription& option : view_table.Describe()) facts.options.push_back(option);
+  facts.values = [parts, view_table](const MethodSettings& settings) {
     OptionValues values = parts.options.Get(parts.ChooseValid(settings));
     PoolingRecipe pooling;
     PoolingTable().Set(settings.options, pooling);
     values.merge(PoolingTable().Get(pooling));
+    ViewUse views;
+    view_table.Set(settings.options, views);
+    views.Validate();
+    values.merge(view_table.Get(views));
     return values;
   };
   facts.train_on_vectors = [parts](const MethodSettings& settings, const VectorSamples& samples,

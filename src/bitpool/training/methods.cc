@@ -9,6 +9,7 @@
 
 #include "bitpool/base/error.h"
 #include "bitpool/training/method_entries.h"
+#include "bitpool/training/view_stage.h"
 
 // The list of all methods; a new one is one more line here. Each name X stands for a function
 // `Method XMethod()` in a file of this room.
@@ -59,6 +60,13 @@ const Method& CheckedMethod(const MethodSettings& settings) {
     }
   }
   return method;
+}
+
+void RequireWholePictures(const VectorSamples& samples) {
+  if (samples.per_picture >= 1 && samples.vectors.size() % samples.per_picture == 0) return;
+  throw Error(ErrorCode::kInvalidArgument,
+              fmt::format("{} vectors: expected {} of every picture, itself and its views",
+                          samples.vectors.size(), samples.per_picture));
 }
 
 }  // namespace
@@ -125,6 +133,29 @@ double ValueOf(const MethodSettings& settings, std::string_view option) {
   return found->second;
 }
 
+bool UsesViews(const MethodSettings& settings) {
+  const Method& method = CheckedMethod(settings);
+  if (method.needs_views) return true;
+  const OptionValues values = method.values(settings);
+  const auto whiten = values.find("whiten");
+  return whiten != values.end() && whiten->second != 0;
+}
+
+TunePlan TuningOf(const MethodSettings& settings) {
+  const Method& method = FindMethod(settings.method);
+  TunePlan plan = method.tune;
+  if (method.needs_views || !UsesViews(settings)) return plan;
+  const TunePlan::Axis epsilon{"epsilon", {0.03, 0.1, 0.3, 1, 3}};
+  if (plan.stages.empty()) {
+    plan.stages = {{{"mu", {1, 10, 100}}, epsilon}};
+    plan.moves = {{"mu"}};
+  } else {
+    plan.stages.push_back({epsilon});
+  }
+  plan.stages.push_back({{"views", {2, 4, 0}}});
+  return plan;
+}
+
 void RequireLabels(const Method& method, const Labels* labels, Index samples) {
   if (method.needs_labels != (labels != nullptr)) {
     throw Error(
@@ -141,13 +172,14 @@ void RequireLabels(const Method& method, const Labels* labels, Index samples) {
 Trained<HashModel> TrainOnVectors(const MethodSettings& settings, const VectorSamples& samples,
                                   const RunContext& context) {
   const Method& method = CheckedMethod(settings);
-  RequireLabels(method, samples.labels, samples.vectors.size());
+  RequireWholePictures(samples);
+  RequireLabels(method, samples.labels, samples.images().pictures());
   if (!method.train_on_vectors) {
     throw Error(
         ErrorCode::kInvalidArgument,
         fmt::format("the method {} learns from local features, not from vectors", settings.method));
   }
-  return method.train_on_vectors(settings, samples, context);
+  return TrainBehindViews(method, settings, samples, context);
 }
 
 Trained<HashModel> TrainOnRecords(const MethodSettings& settings, RecordSamples samples,

@@ -21,7 +21,7 @@ std::vector<std::string> MethodNames(MethodFilter wanted = nullptr);
 
 bool NeedsNoLabels(const Method& method);
 bool LearnsFromVectorsAlone(const Method& method);  // and without labels
-bool HasTuning(const Method& method);
+bool HasTuning(const Method& method);               // of its own, not only behind a whitening
 
 // Throws kInvalidArgument, listing those that are wanted.
 const Method& FindMethod(std::string_view name, MethodFilter wanted = nullptr);
@@ -33,6 +33,13 @@ void RequireValid(const MethodSettings& settings);
 // The value of an option of the settings' method: as set, or that of the preset. Throws as
 // RequireValid.
 double ValueOf(const MethodSettings& settings, std::string_view option);
+
+// Whether the method with these settings learns from the views of pictures. Throws as RequireValid.
+bool UsesViews(const MethodSettings& settings);
+
+// What `tune` tries for the method with these settings: its own plan, and the constants of the
+// whitening where it whitens.
+TunePlan TuningOf(const MethodSettings& settings);
 
 // Throws kInvalidArgument when a method needs labels and there are none, takes none and there are
 // some, or when they are not as many as the samples.

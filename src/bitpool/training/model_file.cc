@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "bitpool/base/error.h"
+#include "bitpool/hash/mapped_encoder.h"
 #include "bitpool/training/matrix_sections.h"
 #include "bitpool/training/methods.h"
 
@@ -22,10 +23,17 @@ std::string ReadWord(const Container& container, const char* key) {
   return metadata[key].get<std::string>();
 }
 
+// With the whitening that stands before the encoder, where there is one.
+std::shared_ptr<const HashEncoder> BehindMap(const Container& container,
+                                             std::shared_ptr<const HashEncoder> encoder) {
+  if (!container.Has(MappedEncoder::kWeightsName)) return encoder;
+  return std::make_shared<MappedEncoder>(ReadLinearMap(container, "whitening"), std::move(encoder));
+}
+
 std::shared_ptr<const HashEncoder> ReadEncoder(const Container& container) {
   const std::string kind = ReadWord(container, "encoder");
   for (const Method& method : Methods()) {
-    if (method.encoder.name == kind) return method.encoder.read(container);
+    if (method.encoder.name == kind) return BehindMap(container, method.encoder.read(container));
   }
   throw Error(ErrorCode::kUnsupported, container.name(),
               fmt::format("an encoder of kind \"{}\": a newer Bitpool made it", kind));

@@ -39,9 +39,29 @@ const MatrixF& PooledVectors::With(double mu, const RunContext& context) {
   return vectors;
 }
 
+RecordTrainer::RecordTrainer(const RecordStore& records, const Labels* labels,
+                             const FeatureSet* views, bool normalise)
+    : records_(records),
+      labels_(labels),
+      views_(views),
+      pooled_(PooledVectors::OfRecords(records)) {
+  if (views != nullptr) pooled_views_ = PooledVectors::OfImages(*views, normalise);
+}
+
+const MatrixF& RecordTrainer::VectorsFor(const MethodSettings& settings,
+                                         const RunContext& context) {
+  const double mu = PooledBy(settings).mu;
+  if (!UsesViews(settings)) return pooled_.With(mu, context);
+  if (!pooled_views_) {
+    throw Error(ErrorCode::kInvalidArgument,
+                fmt::format("{} with whitening: expected pictures with views", settings.method));
+  }
+  return pooled_views_->With(mu, context);
+}
+
 void RecordTrainer::Prepare(const MethodSettings& settings, const RunContext& context) {
   if (FindMethod(settings.method).learns_from == LearnsFrom::kLocalFeatures) return;
-  pooled_.With(PooledBy(settings).mu, context);
+  VectorsFor(settings, context);
 }
 
 HashModel RecordTrainer::Train(const MethodSettings& settings, const RunContext& context) {
@@ -50,10 +70,13 @@ HashModel RecordTrainer::Train(const MethodSettings& settings, const RunContext&
   if (method.learns_from == LearnsFrom::kLocalFeatures) {
     return TrainOnRecords(settings, {.records = records_, .labels = labels}, context).model;
   }
-  const PoolingRecipe recipe = PooledBy(settings);
-  const MatrixColumns vectors(pooled_.With(recipe.mu, context));
-  HashModel model = TrainOnVectors(settings, {.vectors = vectors, .labels = labels}, context).model;
-  model.pooling = recipe;
+  const MatrixColumns vectors(VectorsFor(settings, context));
+  const Index per_picture = UsesViews(settings) ? views_->images_per_picture() : 1;
+  HashModel model =
+      TrainOnVectors(settings, {.vectors = vectors, .labels = labels, .per_picture = per_picture},
+                     context)
+          .model;
+  model.pooling = PooledBy(settings);
   return model;
 }
 

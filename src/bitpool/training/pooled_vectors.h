@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <map>
+#include <optional>
 
 #include "bitpool/base/matrix.h"
 #include "bitpool/base/run_context.h"
@@ -33,13 +34,15 @@ class PooledVectors {
   std::map<double, MatrixF> by_mu_;
 };
 
-// Trains any method on the records of images, many times: those of local features on the records
-// themselves, the others on the vectors of generalised max pooling.
+// Trains any method on the records of pictures, many times: those of local features on the records
+// themselves, the others on the vectors of generalised max pooling, and those that use views on the
+// vectors of all images.
 class RecordTrainer {
  public:
-  // `labels` are those of the records; null: there are none. Both must outlive this.
-  RecordTrainer(const RecordStore& records, const Labels* labels)
-      : records_(records), labels_(labels), pooled_(PooledVectors::OfRecords(records)) {}
+  // `labels` are those of the records; null: there are none. `views` are the same pictures with
+  // their views, for methods that use them; null: there are none. All must outlive this.
+  RecordTrainer(const RecordStore& records, const Labels* labels, const FeatureSet* views = nullptr,
+                bool normalise = true);
 
   // Makes the vectors that the settings ask for, so that the time of Train is that of the training
   // alone.
@@ -51,9 +54,13 @@ class RecordTrainer {
   HashModel Train(const MethodSettings& settings, const RunContext& context);
 
  private:
+  const MatrixF& VectorsFor(const MethodSettings& settings, const RunContext& context);
+
   const RecordStore& records_;
   const Labels* labels_;
+  const FeatureSet* views_;
   PooledVectors pooled_;
+  std::optional<PooledVectors> pooled_views_;
 };
 
 }  // namespace bitpool

@@ -28,25 +28,23 @@ constexpr double kHalf = 0.5;
 // The held-out images: what they search with, what is searched, and the right answers.
 class Criterion {
  public:
-  Criterion(const FeatureSet& features, const std::vector<Index>& images, bool normalise,
+  Criterion(const FeatureSet& features, const std::vector<Index>& pictures, bool normalise,
             const Labels* labels, const RunContext& context)
       : queries_(features.dimension()), database_(features.dimension()) {
     std::vector<Index> usable;  // one half searches, the other is to be found
-    for (const Index image : images) {
-      if (features.descriptor_count(image) > 1) usable.push_back(image);
+    for (const Index picture : pictures) {
+      if (features.descriptor_count(picture * features.images_per_picture()) > 1) {
+        usable.push_back(picture);
+      }
     }
-    if (labels == nullptr) {
+    if (labels != nullptr) {
+      AskForClasses(features, usable, *labels, normalise, context);
+    } else if (features.images_per_picture() > 1) {
+      AskForViews(features, usable, normalise, context);
+    } else {
       ReduceImages(FeatureSubset(features, usable, 0, kHalf), normalise, queries_, context);
       ReduceImages(FeatureSubset(features, usable, kHalf, 1), normalise, database_, context);
-      auto truth = std::make_unique<ListedTruth>(database_.size());
-      for (Index image = 0; image < database_.size(); ++image) truth->AddQuery({image});
-      truth_ = std::move(truth);
-    } else {
-      std::vector<Index> asking, asked;
-      for (size_t i = 0; i < usable.size(); ++i) (i % 3 == 0 ? asking : asked).push_back(usable[i]);
-      ReduceImages(FeatureSubset(features, asking), normalise, queries_, context);
-      ReduceImages(FeatureSubset(features, asked), normalise, database_, context);
-      truth_ = std::make_unique<LabelTruth>(labels->Select(asking), labels->Select(asked));
+      ExpectOneEach(database_.size(), 1);
     }
   }
 
@@ -60,6 +58,43 @@ class Criterion {
   }
 
  private:
+  void AskForClasses(const FeatureSet& features, const std::vector<Index>& pictures,
+                     const Labels& labels, bool normalise, const RunContext& context) {
+    std::vector<Index> asking, asked;
+    for (size_t i = 0; i < pictures.size(); ++i) {
+      (i % 3 == 0 ? asking : asked).push_back(pictures[i]);
+    }
+    const FeatureSubset originals = FeatureSubset::WithoutViews(features);
+    ReduceImages(FeatureSubset(originals, asking), normalise, queries_, context);
+    ReduceImages(FeatureSubset(originals, asked), normalise, database_, context);
+    truth_ = std::make_unique<LabelTruth>(labels.Select(asking), labels.Select(asked));
+  }
+
+  // Up to two views of every picture ask for a third one, or for the picture itself where there is
+  // only one view.
+  void AskForViews(const FeatureSet& features, const std::vector<Index>& pictures, bool normalise,
+                   const RunContext& context) {
+    const Index each = features.images_per_picture();
+    const Index asking = std::min<Index>(2, std::max<Index>(1, each - 2));
+    std::vector<Index> queries, asked;
+    for (const Index picture : pictures) {
+      for (Index i = 0; i < asking; ++i) queries.push_back(picture * each + 1 + i);
+      asked.push_back(each == 2 ? picture * each : picture * each + each - 1);
+    }
+    ReduceImages(FeatureSubset(features, queries), normalise, queries_, context);
+    ReduceImages(FeatureSubset(features, asked), normalise, database_, context);
+    ExpectOneEach(database_.size(), asking);
+  }
+
+  // Every image of the database is what so many queries in a row look for.
+  void ExpectOneEach(Index database, Index queries) {
+    auto truth = std::make_unique<ListedTruth>(database);
+    for (Index image = 0; image < database; ++image) {
+      for (Index i = 0; i < queries; ++i) truth->AddQuery({image});
+    }
+    truth_ = std::move(truth);
+  }
+
   static BinaryCodes Encode(const HashModel& model, const PoolingSystem& pooling,
                             const RecordStore& records, const RunContext& context) {
     const MatrixF vectors = PoolRecords(records, pooling, context);
@@ -90,21 +125,23 @@ class Tuner {
         split_(HoldOut(options, features, labels, context)),
         records_(features.dimension()),
         criterion_(features, split_.chosen, Normalises(options), labels, context.WithoutProgress()),
-        search_(method_.tune, options_.settings.options),
-        trainer_(records_, &labels_) {
-    const std::vector<Index> training = Draw(split_.rest, options.training, context.seed());
-    const FeatureSubset images(features, training);
-    ReduceImages(images, Normalises(options), records_, context);
-    if (method_.needs_labels) labels_ = LabelsOfRecords(images, labels->Select(training));
+        plan_(TuningOf(options.settings)),
+        search_(plan_, options_.settings.options),
+        training_(Draw(split_.rest, options.training, context.seed())),
+        images_(FeatureSubset::OfPictures(features, training_)),
+        trainer_(records_, &labels_, &images_, Normalises(options)) {
+    const FeatureSubset pictures = FeatureSubset::WithoutViews(images_);
+    ReduceImages(pictures, Normalises(options), records_, context);
+    if (method_.needs_labels) labels_ = LabelsOfRecords(pictures, labels->Select(training_));
   }
 
   TuneResult Run() {
     TuneResult result;
     const OptionValues values = method_.values(options_.settings);
-    for (const std::string_view option : method_.tune.Options()) {
+    for (const std::string_view option : plan_.Options()) {
       result.best.constants[std::string(option)] = values.find(option)->second;
     }
-    for (const TunePlan::Stage& stage : method_.tune.stages) {
+    for (const TunePlan::Stage& stage : plan_.stages) {
       TryAll(search_.Grid(stage, result.best.constants), "coarse grid", result);
     }
     double step = kFirstStep;
@@ -122,13 +159,13 @@ class Tuner {
 
   static Split HoldOut(const TuneOptions& options, const FeatureSet& features, const Labels* labels,
                        const RunContext& context) {
-    const Index held_out = std::min(options.validation, features.size() / 3);
+    const Index held_out = std::min(options.validation, features.pictures() / 3);
     if (held_out < 2) {
       throw Error(ErrorCode::kInvalidArgument,
                   fmt::format("{} images are too few to hold some out: expected 6 or more",
-                              features.size()));
+                              features.pictures()));
     }
-    if (!options.unseen_classes) return ChooseItems(features.size(), held_out, context.seed());
+    if (!options.unseen_classes) return ChooseItems(features.pictures(), held_out, context.seed());
     const RetrievalSplit classes = SplitUnseenSampled(
         *labels, {.queries_per_class = 1, .training_per_class = 0}, context.seed());
     Split split{.chosen = classes.database, .rest = classes.training};
@@ -162,10 +199,13 @@ class Tuner {
   const Method& method_;
   RunContext context_;
   Split split_;
-  MemoryRecords records_;  // of the images to learn from
+  MemoryRecords records_;  // of the pictures to learn from
   Labels labels_;          // theirs, where they are learned from
   Criterion criterion_;
+  TunePlan plan_;
   TuneSearch search_;
+  std::vector<Index> training_;
+  FeatureSubset images_;  // those of the pictures to learn from, with their views
   RecordTrainer trainer_;
 };
 
@@ -173,11 +213,10 @@ class Tuner {
 
 void TuneOptions::Validate() const {
   RequireBits(settings.bits);
-  const Method& method = FindMethod(settings.method);
-  if (!HasTuning(method)) {
+  if (TuningOf(settings).stages.empty()) {
     throw Error(ErrorCode::kInvalidArgument,
-                fmt::format("method \"{}\": only {} have constants to tune", settings.method,
-                            fmt::join(MethodNames(HasTuning), ", ")));
+                fmt::format("method \"{}\": only {} have constants to tune without whitening",
+                            settings.method, fmt::join(MethodNames(HasTuning), ", ")));
   }
   if (settings.preset != kDefaultPreset) {
     throw Error(
@@ -191,6 +230,27 @@ void TuneOptions::Validate() const {
   }
 }
 
+namespace {
+
+// The value of an option in a file of constants.
+double ConfiguredValue(const Method& method, const std::string& key, const nlohmann::json& value) {
+  const OptionDescription* option = key == "bits" ? nullptr : method.FindOption(key);
+  const bool is_switch = option != nullptr && option->type == OptionType::kSwitch;
+  if (option != nullptr && (is_switch ? value.is_boolean() : value.is_number())) {
+    return is_switch ? (value.get<bool>() ? 1 : 0) : value.get<double>();
+  }
+  std::vector<std::string> known;
+  for (const OptionDescription& each : method.options) {
+    if (each.name != "bits") known.push_back(each.name);
+  }
+  throw Error(ErrorCode::kInvalidArgument,
+              fmt::format("\"{}\": expected method, or one of the options of {} with a number, "
+                          "true or false: {}",
+                          key, method.name, fmt::join(known, ", ")));
+}
+
+}  // namespace
+
 double TuneTrial::ValueOf(std::string_view constant) const {
   const auto found = constants.find(constant);
   return found == constants.end() ? 0 : found->second;
@@ -198,7 +258,7 @@ double TuneTrial::ValueOf(std::string_view constant) const {
 
 MethodSettings TuneResult::Chosen(const MethodSettings& settings) const {
   MethodSettings chosen = settings;
-  for (const std::string_view option : FindMethod(settings.method).tune.Options()) {
+  for (const std::string_view option : TuningOf(settings).Options()) {
     chosen.options[std::string(option)] = best.ValueOf(option);
   }
   return chosen;
@@ -207,8 +267,12 @@ MethodSettings TuneResult::Chosen(const MethodSettings& settings) const {
 std::vector<std::string> TunedConstants() {
   std::vector<std::string> all;
   for (const Method& method : Methods()) {
-    for (const std::string_view option : method.tune.Options()) {
-      if (std::ranges::find(all, option) == all.end()) all.emplace_back(option);
+    for (const bool whiten : {false, true}) {
+      MethodSettings settings{.method = method.name};
+      if (whiten && method.FindOption("whiten") != nullptr) settings.options["whiten"] = 1;
+      for (const std::string_view option : TuningOf(settings).Options()) {
+        if (std::ranges::find(all, option) == all.end()) all.emplace_back(option);
+      }
     }
   }
   return all;
@@ -217,9 +281,9 @@ std::vector<std::string> TunedConstants() {
 TuneResult Tune(const TuneOptions& options, const FeatureSet& features, const Labels* labels,
                 const RunContext& context) {
   options.Validate();
-  if (labels != nullptr && labels->size() != features.size()) {
+  if (labels != nullptr && labels->size() != features.pictures()) {
     throw Error(ErrorCode::kInvalidArgument,
-                fmt::format("{} labels for {} images", labels->size(), features.size()));
+                fmt::format("{} labels for {} images", labels->size(), features.pictures()));
   }
   if (labels == nullptr &&
       (FindMethod(options.settings.method).needs_labels || options.unseen_classes)) {
@@ -230,7 +294,9 @@ TuneResult Tune(const TuneOptions& options, const FeatureSet& features, const La
   }
   TuneResult result = Tuner(options, features, labels, context).Run();
   if (labels == nullptr) {
-    result.criterion = "mAP of finding the other half of a held-out image";
+    result.criterion = features.images_per_picture() > 1
+                           ? "mAP of finding a view of a held-out picture by another one"
+                           : "mAP of finding the other half of a held-out image";
   } else {
     result.criterion = options.unseen_classes
                            ? "mAP of finding images of the same class, of classes held out"
@@ -246,8 +312,9 @@ nlohmann::json WriteConfig(const MethodSettings& settings, const TuneResult& res
                              {"score", result.best.score},
                              {"bits", settings.bits},
                              {"candidates", result.trials.size()}}}};
-  for (const std::string_view option : FindMethod(settings.method).tune.Options()) {
-    config[std::string(option)] = result.best.ValueOf(option);
+  const Method& method = FindMethod(settings.method);
+  for (const auto& [option, value] : result.Chosen(settings).options) {
+    config[option] = OptionToJson(*method.FindOption(option), value);
   }
   return config;
 }
@@ -262,19 +329,9 @@ MethodSettings ReadConfig(const nlohmann::json& config, MethodSettings settings)
                 fmt::format("\"method\": these constants are for {}, not for {}", method->dump(),
                             settings.method));
   }
-  std::vector<std::string> constants;
-  for (const OptionDescription& option : FindMethod(settings.method).options) {
-    if (option.type == OptionType::kReal) constants.push_back(option.name);
-  }
   for (const auto& [key, value] : config.items()) {
     if (key == "chosen_by" || key == "method") continue;
-    if (std::ranges::find(constants, key) == constants.end() || !value.is_number()) {
-      throw Error(ErrorCode::kInvalidArgument,
-                  fmt::format("\"{}\": expected method, or one of the constants of {} with a "
-                              "number: {}",
-                              key, settings.method, fmt::join(constants, ", ")));
-    }
-    settings.options.emplace(key, value.get<double>());
+    settings.options.emplace(key, ConfiguredValue(FindMethod(settings.method), key, value));
   }
   return settings;
 }

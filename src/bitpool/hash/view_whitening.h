@@ -1,0 +1,47 @@
+#pragma once
+
+#include "bitpool/base/run_context.h"
+#include "bitpool/hash/hash_model.h"
+#include "bitpool/hash/view_vectors.h"
+#include "bitpool/linalg/moments.h"
+#include "bitpool/linalg/ridge.h"
+
+namespace bitpool {
+
+struct WhiteningOptions {
+  // ε: this share of the mean variance within pictures is added in every direction. Fewer pictures
+  // want more.
+  double epsilon = 0.2;
+
+  // Throws kInvalidArgument when a field has no meaning.
+  void Validate() const;
+};
+
+// Whitening by views: the metric in which the images of one picture differ equally in all
+// directions, so that a difference counts by how much it exceeds what views of one picture show.
+// With φᵢₖ the images of picture i and φ̄ᵢ their mean,
+//   S = mean of (φᵢₖ − φ̄ᵢ)(φᵢₖ − φ̄ᵢ)ᵀ,  x = A(φ − m),  AᵀA = (S + ε tr(S)/D I)⁻¹.
+// A is the inverse of a Cholesky factor, which costs a fraction of the symmetric root. The two
+// differ by a rotation, which no method that begins with principal components can see.
+struct ViewWhitening {
+  LinearMap forward;  // x = Aφ − Am
+  LinearMap back;     // φ = A⁻¹x + m
+};
+
+// From the moments of all images and of the means of the pictures, which add up over shards of
+// pictures. The sum within the pictures is the difference of that of the images and that between
+// pictures, so no third product is needed. Throws kInvalidArgument for fewer than two pictures or
+// two images of each, and when the images of no picture differ.
+ViewWhitening FindWhitening(const WhiteningOptions& options, const Moments& images,
+                            const Moments& means, Index per_picture);
+
+// The same from vectors, in two passes. Throws kInvalidArgument also for numbers that are not
+// finite.
+ViewWhitening LearnWhitening(const WhiteningOptions& options, const ViewVectors& images,
+                             const RunContext& context);
+
+// A model of vectors from one that was learned from whitened vectors. The whitening becomes part of
+// a linear encoder, so that a code costs what it cost; before other encoders it stands as a map.
+HashModel FoldWhitening(const ViewWhitening& whitening, HashModel model);
+
+}  // namespace bitpool

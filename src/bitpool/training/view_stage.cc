@@ -1,0 +1,101 @@
+#include "bitpool/training/view_stage.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+
+#include "bitpool/base/error.h"
+#include "bitpool/hash/view_columns.h"
+#include "bitpool/training/methods.h"
+
+namespace bitpool {
+namespace {
+
+// Whitened vectors are kept up to this size, since most methods read them many times; larger ones
+// are whitened anew whenever they are read.
+constexpr Index kKeptBytes = Index{1} << 30;
+
+MatrixF ReadAll(const ColumnSource& source, const RunContext& context) {
+  MatrixF all(source.dimension(), source.size());
+  constexpr size_t kColumnsPerTask = 1024;
+  context.ParallelFor(static_cast<size_t>(source.size()), kColumnsPerTask,
+                      [&](size_t begin, size_t end) {
+                        MatrixF buffer;
+                        const auto first = static_cast<Index>(begin);
+                        const Index count = static_cast<Index>(end) - first;
+                        all.middleCols(first, count) = source.Read(first, count, buffer);
+                      });
+  return all;
+}
+
+// The label of every image, from those of the pictures.
+Labels LabelsOfImages(const Labels& labels, Index per_picture) {
+  std::vector<Index> pictures;
+  for (Index picture = 0; picture < labels.size(); ++picture) {
+    pictures.insert(pictures.end(), static_cast<size_t>(per_picture), picture);
+  }
+  return labels.Select(pictures);
+}
+
+Trained<HashModel> TrainOnWhitened(const Method& method, const MethodSettings& settings,
+                                   const ViewVectors& images, const VectorSamples& samples,
+                                   const RunContext& context) {
+  const ViewWhitening whitening =
+      LearnWhitening({.epsilon = ValueOf(settings, "epsilon")}, images, context);
+  const MappedColumns mapped(images.vectors, whitening.forward);
+  const Index bytes = mapped.dimension() * mapped.size() * static_cast<Index>(sizeof(float));
+  MatrixF kept;
+  if (bytes <= kKeptBytes) kept = ReadAll(mapped, context);
+  const MatrixColumns kept_columns(kept);
+  std::optional<Labels> labels;
+  if (samples.labels != nullptr) labels = LabelsOfImages(*samples.labels, images.per_picture);
+  VectorSamples whitened{
+      .vectors = bytes <= kKeptBytes ? static_cast<const ColumnSource&>(kept_columns) : mapped,
+      .labels = labels ? &*labels : nullptr,
+      .per_picture = images.per_picture};
+  Trained<HashModel> trained = method.train_on_vectors(settings, whitened, context);
+  trained.model = FoldWhitening(whitening, std::move(trained.model));
+  return trained;
+}
+
+}  // namespace
+
+void ViewUse::Validate() const {
+  WhiteningOptions{.epsilon = epsilon}.Validate();
+  if (views < 0) {
+    throw Error(ErrorCode::kInvalidArgument,
+                fmt::format("views: expected 0 or more, got {}", views));
+  }
+}
+
+OptionTable<ViewUse> ViewTable(bool always) {
+  OptionTable<ViewUse> table;
+  if (!always) {
+    table.Add("whiten", &ViewUse::whiten,
+              "Learn from vectors that are whitened by the views of the pictures");
+  }
+  return table.Add("epsilon", &ViewUse::epsilon, "Evens out the whitening", Positive())
+      .Add("views", &ViewUse::views, "Use the first so many views of every picture (0: all)",
+           AtLeast(0));
+}
+
+Trained<HashModel> TrainBehindViews(const Method& method, const MethodSettings& settings,
+                                    const VectorSamples& samples, const RunContext& context) {
+  const ViewVectors all = samples.images();
+  if (!UsesViews(settings)) {
+    if (all.per_picture == 1) return method.train_on_vectors(settings, samples, context);
+    const PictureColumns pictures(all);
+    return method.train_on_vectors(settings, {.vectors = pictures, .labels = samples.labels},
+                                   context);
+  }
+  const auto wanted = static_cast<Index>(ValueOf(settings, "views"));
+  if (wanted == 0 || wanted + 1 >= all.per_picture) {
+    return TrainOnWhitened(method, settings, all, samples, context);
+  }
+  const FirstImages first(all, wanted + 1);
+  return TrainOnWhitened(method, settings, {.vectors = first, .per_picture = wanted + 1}, samples,
+                         context);
+}
+
+}  // namespace bitpool

@@ -1,0 +1,28 @@
+#pragma once
+
+#include "bitpool/base/run_context.h"
+#include "bitpool/training/method.h"
+
+// The stage between pooling and hashing in which methods of vectors learn from views.
+namespace bitpool {
+
+// What a method does with the views of pictures. Without it, it learns from the pictures alone.
+struct ViewUse {
+  bool whiten = false;                          // learn from vectors that are whitened by views
+  double epsilon = WhiteningOptions().epsilon;  // ε of the whitening
+  Index views = 0;                              // of every picture, the first so many; 0: all
+
+  // Throws kInvalidArgument when a field has no meaning.
+  void Validate() const;
+};
+
+// Without `whiten`, for methods that always do it.
+OptionTable<ViewUse> ViewTable(bool always);
+
+// Trains behind the stage: a method that uses views gets the whitened vectors of all images, and
+// the whitening becomes part of its model; another one gets the vectors of the pictures. Labels are
+// those of the pictures. Throws kInvalidArgument when views are wanted and there are none.
+Trained<HashModel> TrainBehindViews(const Method& method, const MethodSettings& settings,
+                                    const VectorSamples& samples, const RunContext& context);
+
+}  // namespace bitpool
