@@ -19,27 +19,37 @@ namespace {
 
 constexpr const char* kCodes = "codes";
 constexpr const char* kPredicted = "predicted";
+constexpr const char* kWhitened = "whitened";
 
 // One turn after the other; knows the shards and the constants.
 class Alternation {
  public:
   Alternation(const SahOptions& options, Shards& shards, std::string labels,
-              const RunContext& context)
-      : options_(options), shards_(shards), labels_(std::move(labels)), context_(context) {}
+              const ViewWhitening* whitening, const RunContext& context)
+      : options_(options),
+        shards_(shards),
+        labels_(std::move(labels)),
+        whitening_(whitening),
+        context_(context) {}
 
   // One turn of the loop.
   JointState Iterate(const JointState& state) const {
     const Stopwatch watch;
     const std::string vectors = VectorsAfter(state.iterations.size());
-    const Moments moments = MomentsOf(vectors, context_);
+    const std::string inputs = InputsFrom(vectors);
+    const Moments moments = MomentsOf(inputs, context_);
     RequireTrainable(moments);
     const double variance = moments.Covariance().trace();
     const Weights weights = labels_.empty() ? WeightsForVectors(variance, shards_.size())
                                             : WeightsForLabels(variance, shards_.size());
     JointState next;
     next.iterations = state.iterations;
-    TrainingIteration record = LearnHash(weights, moments, vectors, state.iterations.empty(), next);
-    PoolPass pass(next, options_, labels_, vectors, VectorsAfter(state.iterations.size() + 1));
+    TrainingIteration record = LearnHash(weights, moments, inputs, state.iterations.empty(), next);
+    if (whitening_ != nullptr) FoldWhitening(next);
+    PoolPass pass(
+        next, options_,
+        {.from = vectors, .to = VectorsAfter(state.iterations.size() + 1), .labels = labels_},
+        whitening_ != nullptr ? whitening_->forward.weights : MatrixF());
     const Sums pooled = RunSums<Sums>(shards_, pass, PoolPass::Blank(), context_);
     const auto images = static_cast<double>(shards_.size());
     record.aggregation = pooled.number("aggregation") / images;
@@ -80,6 +90,20 @@ class Alternation {
   Moments MomentsOf(const std::string& columns, const RunContext& context) const {
     MomentsPass pass(columns);
     return RunSums(shards_, pass, Moments(), context);
+  }
+
+  // What the hash functions learn from.
+  std::string InputsFrom(const std::string& vectors) const {
+    if (whitening_ == nullptr) return vectors;
+    MapPass map(whitening_->forward, vectors, kWhitened);
+    RunSums<Sums>(shards_, map, {}, context_);
+    return kWhitened;
+  }
+
+  // Maps of whitened vectors become those of the vectors.
+  void FoldWhitening(JointState& state) const {
+    state.encoder = Compose(whitening_->forward, state.encoder);
+    if (labels_.empty()) state.decoder = Compose(state.decoder, whitening_->back);
   }
 
   // Maps of `next` and codes from the vectors.
@@ -130,6 +154,7 @@ class Alternation {
   const SahOptions& options_;
   Shards& shards_;
   std::string labels_;  // empty: the codes are to reconstruct the vectors
+  const ViewWhitening* whitening_;
   const RunContext& context_;
 };
 
@@ -220,10 +245,11 @@ MatrixF InitialVectors(const SahOptions& options, const RecordStore& records,
 }
 
 JointState Alternate(const SahOptions& options, Shards& shards, const std::string& labels,
-                     const RunContext& context, JointRun run, TrainingSummary& summary) {
+                     const RunContext& context, JointRun run, TrainingSummary& summary,
+                     const ViewWhitening* whitening) {
   options.Validate();
   const Stopwatch watch;
-  const Alternation alternation(options, shards, labels, context);
+  const Alternation alternation(options, shards, labels, whitening, context);
   JointState state;
   if (run.resume) {
     state = *std::move(run.resume);
@@ -252,7 +278,7 @@ JointState Alternate(const SahOptions& options, Shards& shards, const std::strin
 
 JointState Alternate(const SahOptions& options, const RecordStore& records,
                      const ColumnSource* labels, const RunContext& context, JointRun run,
-                     TrainingSummary& summary) {
+                     TrainingSummary& summary, const ViewWhitening* whitening) {
   options.Validate();
   ImageShard shard({.count = records.size(), .total = records.size()}, records);
   std::string name;
@@ -277,8 +303,9 @@ JointState Alternate(const SahOptions& options, const RecordStore& records,
     state.vectors.swap(vectors);
   };
   LocalShards shards({&shard});
-  JointState state = Alternate(options, shards, name, context,
-                               {.resume = std::move(run.resume), .observer = observe}, summary);
+  JointState state =
+      Alternate(options, shards, name, context,
+                {.resume = std::move(run.resume), .observer = observe}, summary, whitening);
   state.vectors = std::move(shard.Matrix(VectorsAfter(state.iterations.size())));
   state.codes = std::move(codes);
   return state;

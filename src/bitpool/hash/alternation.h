@@ -10,6 +10,7 @@
 #include "bitpool/hash/hash_model.h"
 #include "bitpool/hash/image_record.h"
 #include "bitpool/hash/rba.h"
+#include "bitpool/hash/view_whitening.h"
 #include "bitpool/linalg/column_source.h"
 #include "bitpool/linalg/ridge.h"
 #include "bitpool/linalg/shards.h"
@@ -73,9 +74,12 @@ struct JointRun {
 // An interruption after the first iteration leaves the state found by then. Fills all of the
 // summary but what was skipped. Throws kInvalidArgument when the state to resume is of other images
 // or bits.
+//
+// With a whitening by views the hash functions learn from whitened vectors, and reconstructions are
+// measured in its metric; the maps of the state are still those of the vectors themselves.
 JointState Alternate(const SahOptions& options, const RecordStore& records,
                      const ColumnSource* labels, const RunContext& context, JointRun run,
-                     TrainingSummary& summary);
+                     TrainingSummary& summary, const ViewWhitening* whitening = nullptr);
 
 // Some of the images, by their records, which must outlive this.
 class ImageShard : public Shard {
@@ -92,7 +96,8 @@ class ImageShard : public Shard {
 // empty in the states. `labels` are the name of the columns that the shards were given, empty where
 // there are none.
 JointState Alternate(const SahOptions& options, Shards& shards, const std::string& labels,
-                     const RunContext& context, JointRun run, TrainingSummary& summary);
+                     const RunContext& context, JointRun run, TrainingSummary& summary,
+                     const ViewWhitening* whitening = nullptr);
 
 // Under which name a shard has its vectors Φ after so many iterations. Those of the iteration
 // before are still there, under another.

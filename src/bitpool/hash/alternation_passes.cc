@@ -49,14 +49,13 @@ SumTerms<Sums> InitialPoolPass::ComputeTerms(Shard& shard, const RunContext& con
   return {};
 }
 
-PoolPass::PoolPass(const JointState& maps, const SahOptions& options, std::string labels,
-                   std::string from, std::string to)
+PoolPass::PoolPass(const JointState& maps, const SahOptions& options, Columns columns,
+                   MatrixF metric)
     : encoder_(maps.encoder),
       decoder_(maps.decoder),
       system_{.mu = options.mu, .gamma = maps.gamma, .tolerance = options.tolerance},
-      labels_(std::move(labels)),
-      from_(std::move(from)),
-      to_(std::move(to)) {}
+      columns_(std::move(columns)),
+      metric_(std::move(metric)) {}
 
 void PoolPass::Visit(FieldVisitor& fields) {
   VisitLinearMap(fields, "encoder", encoder_);
@@ -64,24 +63,26 @@ void PoolPass::Visit(FieldVisitor& fields) {
   fields.Visit("mu", system_.mu);
   fields.Visit("gamma", system_.gamma);
   fields.Visit("tolerance", system_.tolerance);
-  fields.Visit("labels", labels_);
-  fields.Visit("from", from_);
-  fields.Visit("to", to_);
+  fields.Visit("labels", columns_.labels);
+  fields.Visit("from", columns_.from);
+  fields.Visit("to", columns_.to);
+  fields.Visit("metric", metric_);
 }
 
 SumTerms<Sums> PoolPass::ComputeTerms(Shard& shard, const RunContext& context) const {
-  const PoolingSystem system(labels_.empty() ? Coupling::Autoencoder(encoder_, decoder_)
-                                             : Coupling::Labels(encoder_, decoder_),
+  const PoolingSystem system(columns_.labels.empty()
+                                 ? Coupling::Autoencoder(encoder_, decoder_, metric_)
+                                 : Coupling::Labels(encoder_, decoder_),
                              system_);
   const RecordStore& records = RecordsOf(shard);
-  const MatrixF& before = shard.Matrix(from_);
+  const MatrixF& before = shard.Matrix(columns_.from);
   if (before.cols() != records.size() || before.rows() != system.dimension()) {
     throw Error(ErrorCode::kInvalidArgument,
                 fmt::format("{} vectors of dimension {} for {} images and maps of dimension {}",
                             before.cols(), before.rows(), records.size(), system.dimension()));
   }
   std::optional<ShardColumns> labels;
-  if (!labels_.empty()) labels.emplace(shard, labels_);
+  if (!columns_.labels.empty()) labels.emplace(shard, columns_.labels);
   MatrixF after(before.rows(), before.cols());
   VectorD aggregation(records.size());
   ForEachRecord(records, context, [&](Index image, const ImageRecord& record) {
@@ -95,7 +96,7 @@ SumTerms<Sums> PoolPass::ComputeTerms(Shard& shard, const RunContext& context) c
         record.Inequality(vector) + system_.mu * vector.cast<double>().squaredNorm();
   });
   SumTerms<Sums> terms = SumUp(shard.place(), before, after, aggregation, context);
-  shard.Matrix(to_) = std::move(after);
+  shard.Matrix(columns_.to) = std::move(after);
   return terms;
 }
 

@@ -36,8 +36,12 @@ class InitialPoolPass : public SumPass<Sums> {
 class PoolPass : public SumPass<Sums> {
  public:
   PoolPass() = default;
-  PoolPass(const JointState& maps, const SahOptions& options, std::string labels, std::string from,
-           std::string to);
+  struct Columns {
+    std::string from, to;
+    std::string labels = {};  // empty: there are none
+  };
+  // The metric is that of reconstructions without labels, as in Coupling.
+  PoolPass(const JointState& maps, const SahOptions& options, Columns columns, MatrixF metric);
 
   std::string_view name() const override { return "pool"; }
   void Visit(FieldVisitor& fields) override;
@@ -50,7 +54,8 @@ class PoolPass : public SumPass<Sums> {
 
   LinearMap encoder_, decoder_;
   PoolingOptions system_;
-  std::string labels_, from_, to_;
+  Columns columns_;
+  MatrixF metric_;
 };
 
 // Notes what a linear map makes of columns.

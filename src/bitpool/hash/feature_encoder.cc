@@ -109,7 +109,7 @@ PoolingSystem PoolingOf(const HashModel& model) {
   if (encoder == nullptr) {
     throw Error(ErrorCode::kInvalidArgument, "coupled pooling needs a linear encoder");
   }
-  return {Coupling::Autoencoder(encoder->map(), model.decoder),
+  return {Coupling::Autoencoder(encoder->map(), model.decoder, recipe.metric),
           {.mu = recipe.mu, .gamma = recipe.gamma}};
 }
 

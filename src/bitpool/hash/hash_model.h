@@ -40,6 +40,8 @@ struct PoolingRecipe {
   double mu = PoolingOptions().mu;  // μ
   double gamma = 0;  // γ of the system coupled with the model's own maps (eq:sol_pool); 0:
                      // generalised max pooling (eq:gmp-solution)
+  MatrixF metric =
+      {};  // F of a coupled system that measures reconstructions in FᵀF; empty: plainly
 };
 
 // What every method learns: an encoder to bits, and a linear decoder x ≈ W₂b + c₂ of b in {−1, 1},

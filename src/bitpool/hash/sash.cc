@@ -86,12 +86,6 @@ LinearMap FindMapping(const SashOptions& options, Shards& shards, const std::str
   return SolveRidge(moments, options.alpha * variance * static_cast<double>(moments.count()));
 }
 
-// first, then second
-LinearMap Compose(const LinearMap& first, const LinearMap& second) {
-  return {.weights = second.weights * first.weights,
-          .bias = second.weights * first.bias + second.bias};
-}
-
 }  // namespace
 
 SashOptions SashOptions::Paper(int bits) {
@@ -153,12 +147,14 @@ Trained<HashModel> TrainSash(const SashOptions& options, Shards& shards,
 }
 
 Trained<HashModel> TrainSash(const SashOptions& options, const RecordStore& records,
-                             const Labels& labels, const RunContext& context, JointRun run) {
+                             const Labels& labels, const RunContext& context, JointRun run,
+                             const ViewWhitening* whitening) {
   options.Validate();
   const Stopwatch watch;
   const LabelTargets targets(labels, records.size());
   TrainingSummary summary;
-  JointState state = Alternate(options.joint, records, &targets, context, std::move(run), summary);
+  JointState state =
+      Alternate(options.joint, records, &targets, context, std::move(run), summary, whitening);
   ImageShard shard({.count = records.size(), .total = records.size()}, records);
   shard.Matrix(VectorsAfter(state.iterations.size())) = std::move(state.vectors);
   LocalShards shards({&shard});

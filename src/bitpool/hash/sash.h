@@ -44,7 +44,8 @@ struct SashOptions {
 // as many as the records, when fewer than two classes occur, or when the state to resume is of
 // other images or bits. method "sash".
 Trained<HashModel> TrainSash(const SashOptions& options, const RecordStore& records,
-                             const Labels& labels, const RunContext& context, JointRun run = {});
+                             const Labels& labels, const RunContext& context, JointRun run = {},
+                             const ViewWhitening* whitening = nullptr);
 
 // The same for images in shards, each an ImageShard that was given the labels of its images, as
 // columns with the name kSashLabels (see LabelTargets).

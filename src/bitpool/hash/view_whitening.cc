@@ -25,11 +25,6 @@ void RequireViews(Index pictures, Index per_picture) {
                   pictures, per_picture));
 }
 
-LinearMap Composed(const LinearMap& outer, const LinearMap& inner) {
-  return {.weights = outer.weights * inner.weights,
-          .bias = outer.weights * inner.bias + outer.bias};
-}
-
 }  // namespace
 
 void WhiteningOptions::Validate() const {
@@ -76,11 +71,11 @@ ViewWhitening LearnWhitening(const WhiteningOptions& options, const ViewVectors&
 
 HashModel FoldWhitening(const ViewWhitening& whitening, HashModel model) {
   if (const auto* linear = dynamic_cast<const LinearEncoder*>(model.encoder.get())) {
-    model.encoder = std::make_shared<LinearEncoder>(Composed(linear->map(), whitening.forward));
+    model.encoder = std::make_shared<LinearEncoder>(Compose(whitening.forward, linear->map()));
   } else {
     model.encoder = std::make_shared<MappedEncoder>(whitening.forward, model.encoder);
   }
-  model.decoder = Composed(whitening.back, model.decoder);
+  model.decoder = Compose(model.decoder, whitening.back);
   return model;
 }
 

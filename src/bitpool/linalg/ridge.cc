@@ -35,6 +35,11 @@ void CheckArguments(const Moments& inputs, double ridge) {
 
 }  // namespace
 
+LinearMap Compose(const LinearMap& first, const LinearMap& second) {
+  return {.weights = second.weights * first.weights,
+          .bias = second.weights * first.bias + second.bias};
+}
+
 RidgeSolver::RidgeSolver(const Moments& inputs, double ridge) : dimension_(inputs.dimension()) {
   CheckArguments(inputs, ridge);
   const double level = RoundingLevel(inputs.scatter());

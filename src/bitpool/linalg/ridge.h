@@ -14,6 +14,9 @@ struct LinearMap {
   VectorF bias;
 };
 
+// `second` of what `first` gives, as one map.
+LinearMap Compose(const LinearMap& first, const LinearMap& second);
+
 // Ridge regression: the W and c that minimise ‖T − WX − c1ᵀ‖² + ridge ‖W‖², exactly and jointly,
 // from moments alone:
 //   W (Sxx + ridge I) = Stx,  c = mean(t) − W mean(x).

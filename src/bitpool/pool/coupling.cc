@@ -102,6 +102,28 @@ Coupling Coupling::Autoencoder(const LinearMap& encoder, const LinearMap& decode
           {.weights = MatrixF(dimension, 0), .bias = term.cast<float>()}};
 }
 
+Coupling Coupling::Autoencoder(const LinearMap& encoder, const LinearMap& decoder,
+                               const MatrixF& metric) {
+  if (metric.size() == 0) return Autoencoder(encoder, decoder);
+  CheckMaps(encoder, decoder, 1);
+  const Index dimension = encoder.weights.cols();
+  if (decoder.weights.rows() != dimension || metric.rows() != dimension ||
+      metric.cols() != dimension) {
+    throw Error(ErrorCode::kInvalidArgument,
+                fmt::format("metric: expected {0} × {0}, as the encoder and the decoder have "
+                            "dimensions, got {1} × {2} and a decoder of {3}",
+                            dimension, metric.rows(), metric.cols(), decoder.weights.rows()));
+  }
+  const MatrixD factor = metric.cast<double>();
+  const MatrixD back = factor * decoder.weights.cast<double>();
+  const MatrixD measured = factor - back * encoder.weights.cast<double>();  // F M
+  const VectorD term = measured.transpose() * (factor * Constant(encoder, decoder));
+  return {0,
+          MatrixD::Identity(dimension, dimension),
+          measured.transpose() * measured,
+          {.weights = MatrixF(dimension, 0), .bias = term.cast<float>()}};
+}
+
 Coupling Coupling::Labels(const LinearMap& encoder, const LinearMap& decoder, double scale) {
   CheckMaps(encoder, decoder, scale);
   const MatrixD w1 = encoder.weights.cast<double>();

@@ -25,15 +25,20 @@ class Coupling {
   // A = s²MᵀM, b = sMᵀ(W₂c₁ + c₂) with M = I − W₂W₁: eq:sol_pool.
   static Coupling Autoencoder(const LinearMap& encoder, const LinearMap& decoder, double scale = 1);
 
+  // The same with the reconstruction measured in the metric FᵀF, F being D×D: A = MᵀFᵀFM,
+  // b = MᵀFᵀF(W₂c₁ + c₂). A then has any rank. An empty F is the plain metric.
+  static Coupling Autoencoder(const LinearMap& encoder, const LinearMap& decoder,
+                              const MatrixF& metric);
+
   // A = s²(W₂W₁)ᵀ(W₂W₁), b = s(W₂W₁)ᵀ(y − W₂c₁ − c₂) with the label y of the image:
   // eq:sol_pool_sup.
   static Coupling Labels(const LinearMap& encoder, const LinearMap& decoder, double scale = 1);
 
   Index dimension() const { return term_.bias.size(); }
-  Index rank() const { return eigenvalues_.size(); }           // at most 2 × bits
-  Index label_size() const { return term_.weights.cols(); }    // 0: b is the same for all images
-  double identity() const { return identity_; }                // not negative
-  const MatrixD& basis() const { return basis_; }              // D×rank
+  Index rank() const { return eigenvalues_.size(); }         // at most 2 × bits, but for a metric
+  Index label_size() const { return term_.weights.cols(); }  // 0: b is the same for all images
+  double identity() const { return identity_; }              // not negative
+  const MatrixD& basis() const { return basis_; }            // D×rank
   const VectorD& eigenvalues() const { return eigenvalues_; }  // identity + eigenvalue >= 0
 
   // A · in

@@ -19,6 +19,7 @@
 #include "bitpool/training/methods.h"
 #include "bitpool/training/pooled_vectors.h"
 #include "bitpool/training/record_file.h"
+#include "bitpool/training/view_stage.h"
 
 namespace bitpool {
 namespace {
@@ -58,7 +59,7 @@ nlohmann::json JobOf(const FeatureTraining& training, const FeatureSet& features
 
 // A method of local features, from records of the images.
 Trained<HashModel> OnRecords(Env& env, const FeatureTraining& training, const FeatureSet& features,
-                             const RunContext& context) {
+                             const ViewWhitening* whitening, const RunContext& context) {
   const fs::path checkpoint = Beside(training.output, ".checkpoint");
   const nlohmann::json job = JobOf(training, features, context.seed());
   JointRun run;
@@ -70,9 +71,12 @@ Trained<HashModel> OnRecords(Env& env, const FeatureTraining& training, const Fe
       MakeRecordStore(env, features, training.memory, Beside(training.output, ".records"));
   std::vector<std::string> skipped =
       ReduceImages(features, ValueOf(training.settings, "normalise") != 0, *records, context);
-  Trained<HashModel> trained = TrainOnRecords(
-      training.settings,
-      {.records = *records, .labels = labels ? &*labels : nullptr, .run = std::move(run)}, context);
+  Trained<HashModel> trained = TrainOnRecords(training.settings,
+                                              {.records = *records,
+                                               .labels = labels ? &*labels : nullptr,
+                                               .run = std::move(run),
+                                               .whitening = whitening},
+                                              context);
   trained.summary.skipped = std::move(skipped);
   return trained;
 }
@@ -97,25 +101,50 @@ std::vector<Index> ImagesOf(const std::vector<Index>& pictures, Index per_pictur
   return images;
 }
 
+// The vectors of images, and which pictures they are of.
+struct PooledPictures {
+  MatrixF vectors;
+  Index per_picture = 1;
+  std::vector<Index> pictures;       // those that could be pooled, with all of their images
+  std::vector<std::string> skipped;  // names of images that could not
+};
+
+PooledPictures PoolPictures(const PoolingRecipe& recipe, const FeatureSet& features,
+                            const RunContext& context) {
+  const PooledImages pooled = PoolImages({Coupling::None(features.dimension()), {.mu = recipe.mu}},
+                                         recipe.normalise, features, context);
+  PooledPictures result;
+  result.per_picture = features.images_per_picture();
+  result.pictures = GoodPictures(pooled, result.per_picture);
+  result.vectors = pooled.vectors(Eigen::all, ImagesOf(result.pictures, result.per_picture));
+  for (const FailedImage& failed : pooled.failed) {
+    result.skipped.push_back(features.name(failed.image));
+  }
+  return result;
+}
+
+// What a method of local features learns from views.
+std::optional<ViewWhitening> LearnMetric(const MethodSettings& settings, const FeatureSet& features,
+                                         const RunContext& context) {
+  if (!UsesViews(settings)) return std::nullopt;
+  const PooledPictures pooled = PoolPictures(PooledBy(settings), features, context);
+  const MatrixColumns columns(pooled.vectors);
+  return WhiteningFor(settings, {.vectors = columns, .per_picture = pooled.per_picture}, context);
+}
+
 Trained<HashModel> OnPooledVectors(const FeatureTraining& training, const FeatureSet& features,
                                    const RunContext& context) {
   const PoolingRecipe recipe = PooledBy(training.settings);
-  const PooledImages pooled = PoolImages({Coupling::None(features.dimension()), {.mu = recipe.mu}},
-                                         recipe.normalise, features, context);
-  const Index per_picture = features.images_per_picture();
-  const std::vector<Index> good = GoodPictures(pooled, per_picture);
-  const MatrixF vectors = pooled.vectors(Eigen::all, ImagesOf(good, per_picture));
+  PooledPictures pooled = PoolPictures(recipe, features, context);
   std::optional<Labels> labels;
-  if (training.labels != nullptr) labels = training.labels->Select(good);
-  const MatrixColumns source(vectors);
+  if (training.labels != nullptr) labels = training.labels->Select(pooled.pictures);
+  const MatrixColumns source(pooled.vectors);
   Trained<HashModel> trained = TrainOnVectors(
       training.settings,
-      {.vectors = source, .labels = labels ? &*labels : nullptr, .per_picture = per_picture},
+      {.vectors = source, .labels = labels ? &*labels : nullptr, .per_picture = pooled.per_picture},
       context);
   trained.model.pooling = recipe;
-  for (const FailedImage& failed : pooled.failed) {
-    trained.summary.skipped.push_back(features.name(failed.image));
-  }
+  trained.summary.skipped = std::move(pooled.skipped);
   return trained;
 }
 
@@ -128,11 +157,15 @@ Trained<HashModel> TrainOnFeatures(Env& env, const FeatureTraining& training,
   RequireLabels(method, training.labels, features.pictures());
   RequireValid(training.settings);
   const FeatureSubset pictures = FeatureSubset::WithoutViews(features);
-  const bool views = UsesViews(training.settings);
-  Trained<HashModel> trained =
-      method.learns_from == LearnsFrom::kLocalFeatures
-          ? OnRecords(env, training, pictures, context)
-          : OnPooledVectors(training, views ? features : pictures, context);
+  const auto train = [&] {
+    if (method.learns_from == LearnsFrom::kLocalFeatures) {
+      const auto metric = LearnMetric(training.settings, features, context);
+      return OnRecords(env, training, pictures, metric ? &*metric : nullptr, context);
+    }
+    const bool views = UsesViews(training.settings);
+    return OnPooledVectors(training, views ? features : pictures, context);
+  };
+  Trained<HashModel> trained = train();
   // A training that was interrupted keeps its checkpoint.
   const fs::path checkpoint = Beside(training.output, ".checkpoint");
   if (!trained.summary.interrupted && env.Exists(checkpoint)) env.Remove(checkpoint);

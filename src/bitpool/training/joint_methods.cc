@@ -54,7 +54,8 @@ Method SahMethod() {
       {.options = LoopOptions(),
        .train =
            [](const SahOptions& options, RecordSamples samples, const RunContext& context) {
-             return TrainSah(options, samples.records, context, std::move(samples.run));
+             return TrainSah(options, samples.records, context, std::move(samples.run),
+                             samples.whitening);
            },
        .presets = {{std::string(kPaperPreset), SahOptions::Paper}}});
 }
@@ -74,7 +75,7 @@ Method SashMethod() {
        .train =
            [](const SashOptions& options, RecordSamples samples, const RunContext& context) {
              return TrainSash(options, samples.records, *samples.labels, context,
-                              std::move(samples.run));
+                              std::move(samples.run), samples.whitening);
            },
        .presets = {{std::string(kPaperPreset), SashOptions::Paper}}});
 }

@@ -47,8 +47,9 @@ struct VectorSamples {
 // Images to learn from, reduced to records.
 struct RecordSamples {
   const RecordStore& records;
-  const Labels* labels = nullptr;  // of the records, for methods that need them
-  JointRun run = {};               // where to go on, and who looks on
+  const Labels* labels = nullptr;            // of the records, for methods that need them
+  JointRun run = {};                         // where to go on, and who looks on
+  const ViewWhitening* whitening = nullptr;  // of the pictures' vectors, where it is asked for
 };
 
 // What `tune` tries for a method.

@@ -44,6 +44,17 @@ void DescribeOptions(const MethodParts<Options, Samples>& parts, Method& method)
   for (const auto& [name, preset] : parts.presets) method.presets.push_back(name);
 }
 
+// The options of the stage of views, and their values.
+inline void AddStageOptions(const OptionTable<ViewUse>& table, Method& method) {
+  for (const OptionDescription& option : table.Describe()) method.options.push_back(option);
+}
+inline OptionValues ValidValues(const OptionTable<ViewUse>& table, const MethodSettings& settings) {
+  ViewUse use;
+  table.Set(settings.options, use);
+  use.Validate();
+  return table.Get(use);
+}
+
 // How local features become the vectors that methods of vectors learn from.
 OptionTable<PoolingRecipe> PoolingTable();
 
@@ -57,16 +68,13 @@ Method MethodOfVectors(Method facts, VectorMethodParts<Options> parts) {
     facts.options.push_back(option);
   }
   const OptionTable<ViewUse> view_table = ViewTable(facts.needs_views);
-  for (const OptionDescription& option : view_table.Describe()) facts.options.push_back(option);
+  AddStageOptions(view_table, facts);
   facts.values = [parts, view_table](const MethodSettings& settings) {
     OptionValues values = parts.options.Get(parts.ChooseValid(settings));
     PoolingRecipe pooling;
     PoolingTable().Set(settings.options, pooling);
     values.merge(PoolingTable().Get(pooling));
-    ViewUse views;
-    view_table.Set(settings.options, views);
-    views.Validate();
-    values.merge(view_table.Get(views));
+    values.merge(ValidValues(view_table, settings));
     return values;
   };
   facts.train_on_vectors = [parts](const MethodSettings& settings, const VectorSamples& samples,
@@ -76,13 +84,17 @@ Method MethodOfVectors(Method facts, VectorMethodParts<Options> parts) {
   return facts;
 }
 
-// The entry of a method of local features, whose struct has the options of the pooling too.
+// The entry of a method of local features, whose struct has the options of the pooling too. It gets
+// a whitening where it is asked for.
 template <class Options>
 Method MethodOfLocalFeatures(Method facts, RecordMethodParts<Options> parts) {
   facts.learns_from = LearnsFrom::kLocalFeatures;
   DescribeOptions(parts, facts);
+  AddStageOptions(ViewTable(false), facts);
   facts.values = [parts](const MethodSettings& settings) {
-    return parts.options.Get(parts.ChooseValid(settings));
+    OptionValues values = parts.options.Get(parts.ChooseValid(settings));
+    values.merge(ValidValues(ViewTable(false), settings));
+    return values;
   };
   facts.train_on_records = [parts](const MethodSettings& settings, RecordSamples samples,
                                    const RunContext& context) {

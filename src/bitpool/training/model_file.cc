@@ -14,6 +14,7 @@ namespace bitpool {
 namespace {
 
 constexpr const char* kKind = "model";
+constexpr const char* kMetric = "pooling_metric";  // only where there is one
 
 std::string ReadWord(const Container& container, const char* key) {
   const nlohmann::json& metadata = container.metadata();
@@ -53,8 +54,10 @@ std::optional<PoolingRecipe> ReadPooling(const Container& container) {
     throw container.Damaged("metadata",
                             "expected \"pooling\" with normalise, mu above 0 and gamma from 0");
   }
-  return PoolingRecipe{
+  PoolingRecipe read{
       .normalise = recipe["normalise"].get<bool>(), .mu = number("mu"), .gamma = number("gamma")};
+  if (container.Has(kMetric)) read.metric = ReadMatrix(container, kMetric);
+  return read;
 }
 
 // What an encoder's own checks refuse is a damaged file here.
@@ -82,6 +85,7 @@ nlohmann::json AddModel(ContainerWriter& writer, const StoredModel& stored) {
     metadata["pooling"] = {{"normalise", model.pooling->normalise},
                            {"mu", model.pooling->mu},
                            {"gamma", model.pooling->gamma}};
+    if (model.pooling->metric.size() > 0) AddMatrix(writer, kMetric, model.pooling->metric);
   }
   return metadata;
 }
@@ -93,6 +97,11 @@ StoredModel ReadModel(const Container& container) {
   model.encoder = ReadValidEncoder(container);
   model.decoder = ReadLinearMap(container, "decoder", model.dimension(), model.bits());
   model.pooling = ReadPooling(container);
+  if (model.pooling && model.pooling->metric.size() > 0 &&
+      (model.pooling->metric.rows() != model.dimension() ||
+       model.pooling->metric.cols() != model.dimension())) {
+    throw container.Damaged(kMetric, fmt::format("expected {0} × {0}", model.dimension()));
+  }
   stored.training = container.metadata().value("training", nlohmann::json::object());
   return stored;
 }

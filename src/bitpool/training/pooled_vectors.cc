@@ -6,6 +6,7 @@
 #include "bitpool/hash/feature_encoder.h"
 #include "bitpool/pool/coupling.h"
 #include "bitpool/training/methods.h"
+#include "bitpool/training/view_stage.h"
 
 namespace bitpool {
 
@@ -60,7 +61,10 @@ const MatrixF& RecordTrainer::VectorsFor(const MethodSettings& settings,
 }
 
 void RecordTrainer::Prepare(const MethodSettings& settings, const RunContext& context) {
-  if (FindMethod(settings.method).learns_from == LearnsFrom::kLocalFeatures) return;
+  if (FindMethod(settings.method).learns_from == LearnsFrom::kLocalFeatures &&
+      !UsesViews(settings)) {
+    return;
+  }
   VectorsFor(settings, context);
 }
 
@@ -68,7 +72,18 @@ HashModel RecordTrainer::Train(const MethodSettings& settings, const RunContext&
   const Method& method = FindMethod(settings.method);
   const Labels* labels = method.needs_labels ? labels_ : nullptr;
   if (method.learns_from == LearnsFrom::kLocalFeatures) {
-    return TrainOnRecords(settings, {.records = records_, .labels = labels}, context).model;
+    std::optional<ViewWhitening> whitening;
+    if (UsesViews(settings)) {
+      const MatrixColumns images(VectorsFor(settings, context));
+      whitening = WhiteningFor(
+          settings, {.vectors = images, .per_picture = views_->images_per_picture()}, context);
+    }
+    return TrainOnRecords(settings,
+                          {.records = records_,
+                           .labels = labels,
+                           .whitening = whitening ? &*whitening : nullptr},
+                          context)
+        .model;
   }
   const MatrixColumns vectors(VectorsFor(settings, context));
   const Index per_picture = UsesViews(settings) ? views_->images_per_picture() : 1;

@@ -38,6 +38,15 @@ Labels LabelsOfImages(const Labels& labels, Index per_picture) {
   return labels.Select(pictures);
 }
 
+// Calls body with those of the images that the settings want.
+template <class Body>
+auto WithWantedViews(const MethodSettings& settings, const ViewVectors& all, const Body& body) {
+  const auto wanted = static_cast<Index>(ValueOf(settings, "views"));
+  if (wanted == 0 || wanted + 1 >= all.per_picture) return body(all);
+  const FirstImages first(all, wanted + 1);
+  return body({.vectors = first, .per_picture = wanted + 1});
+}
+
 Trained<HashModel> TrainOnWhitened(const Method& method, const MethodSettings& settings,
                                    const ViewVectors& images, const VectorSamples& samples,
                                    const RunContext& context) {
@@ -80,6 +89,13 @@ OptionTable<ViewUse> ViewTable(bool always) {
            AtLeast(0));
 }
 
+ViewWhitening WhiteningFor(const MethodSettings& settings, const ViewVectors& images,
+                           const RunContext& context) {
+  return WithWantedViews(settings, images, [&](const ViewVectors& wanted) {
+    return LearnWhitening({.epsilon = ValueOf(settings, "epsilon")}, wanted, context);
+  });
+}
+
 Trained<HashModel> TrainBehindViews(const Method& method, const MethodSettings& settings,
                                     const VectorSamples& samples, const RunContext& context) {
   const ViewVectors all = samples.images();
@@ -89,13 +105,9 @@ Trained<HashModel> TrainBehindViews(const Method& method, const MethodSettings& 
     return method.train_on_vectors(settings, {.vectors = pictures, .labels = samples.labels},
                                    context);
   }
-  const auto wanted = static_cast<Index>(ValueOf(settings, "views"));
-  if (wanted == 0 || wanted + 1 >= all.per_picture) {
-    return TrainOnWhitened(method, settings, all, samples, context);
-  }
-  const FirstImages first(all, wanted + 1);
-  return TrainOnWhitened(method, settings, {.vectors = first, .per_picture = wanted + 1}, samples,
-                         context);
+  return WithWantedViews(settings, all, [&](const ViewVectors& wanted) {
+    return TrainOnWhitened(method, settings, wanted, samples, context);
+  });
 }
 
 }  // namespace bitpool

@@ -25,4 +25,9 @@ OptionTable<ViewUse> ViewTable(bool always);
 Trained<HashModel> TrainBehindViews(const Method& method, const MethodSettings& settings,
                                     const VectorSamples& samples, const RunContext& context);
 
+// The whitening that the settings ask for, of the images' vectors: what methods of local features
+// get. Throws kInvalidArgument as LearnWhitening.
+ViewWhitening WhiteningFor(const MethodSettings& settings, const ViewVectors& images,
+                           const RunContext& context);
+
 }  // namespace bitpool
