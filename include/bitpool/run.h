@@ -14,6 +14,7 @@ struct ProgressUpdate {
   uint64_t done = 0;
   uint64_t total = 0;  // 0: not known
   bool ended = false;  // the last update of the task, complete or not
+  std::string_view note = {};  // how well it goes, such as "loss 3.21"; empty: nothing to say
 };
 
 inline namespace v0 {

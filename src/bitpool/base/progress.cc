@@ -29,20 +29,30 @@ std::string Bar(double share) {
 
 Progress::Progress(ProgressSink* sink, std::string task, std::string unit, uint64_t total)
     : sink_(sink), task_(std::move(task)), unit_(std::move(unit)), total_(total) {
-  if (sink_ != nullptr) sink_->Report(Now(0, false));
+  Report(0, false);
 }
 
-Progress::~Progress() {
-  if (sink_ != nullptr) sink_->Report(Now(done_, true));
+Progress::~Progress() { Report(done_, true); }
+
+void Progress::Advance(uint64_t steps) { Report(done_.fetch_add(steps) + steps, false); }
+
+void Progress::Advance(uint64_t steps, std::string note) {
+  {
+    const std::lock_guard lock(mutex_);
+    note_ = std::move(note);
+  }
+  Advance(steps);
 }
 
-void Progress::Advance(uint64_t steps) {
-  const uint64_t done = done_.fetch_add(steps) + steps;
-  if (sink_ != nullptr) sink_->Report(Now(done, false));
-}
-
-ProgressUpdate Progress::Now(uint64_t done, bool ended) const {
-  return {.task = task_, .unit = unit_, .done = done, .total = total_, .ended = ended};
+void Progress::Report(uint64_t done, bool ended) {
+  if (sink_ == nullptr) return;
+  std::string note;
+  {
+    const std::lock_guard lock(mutex_);
+    note = note_;
+  }
+  sink_->Report(
+      {.task = task_, .unit = unit_, .done = done, .total = total_, .ended = ended, .note = note});
 }
 
 ProgressPrinter::ProgressPrinter(std::function<void(std::string_view)> write, bool terminal,
@@ -88,6 +98,7 @@ std::string ProgressPrinter::Line(const ProgressUpdate& update, double seconds) 
     line +=
         fmt::format("  {} left", Duration(static_cast<double>(update.total - update.done) / rate));
   }
+  if (!update.note.empty()) line += fmt::format("  {}", update.note);
   return line;
 }
 

@@ -30,15 +30,19 @@ class Progress {
   Progress& operator=(const Progress&) = delete;
 
   void Advance(uint64_t steps = 1);
+  // The same, and from now on says how well it goes, such as "loss 3.21".
+  void Advance(uint64_t steps, std::string note);
 
  private:
-  ProgressUpdate Now(uint64_t done, bool ended) const;
+  void Report(uint64_t done, bool ended);
 
   ProgressSink* sink_;
   std::string task_;
   std::string unit_;
   uint64_t total_;
   std::atomic<uint64_t> done_ = 0;
+  std::mutex mutex_;  // of note_
+  std::string note_;
 };
 
 // Shows progress as text: on a terminal a bar with rate and time left, redrawn at most ten times a

@@ -73,6 +73,20 @@ TEST_F(ProgressTest, UnknownTotalShowsTheCount) {
   EXPECT_EQ(written_.at(0), "reading  8000000 rows  2000/s\n");
 }
 
+TEST_F(ProgressTest, ANoteStandsBehindTheRest) {
+  ProgressPrinter printer = Printer(false);
+  {
+    Progress progress(&printer, "contrast", "epochs", 30);
+    now_ += seconds(10);
+    progress.Advance(10, "loss 3.21");
+    now_ += seconds(20);
+    progress.Advance(20);
+  }
+  ASSERT_EQ(written_.size(), 3U);
+  EXPECT_EQ(written_[0], "contrast 33%  10/30 epochs  1.0/s  0:20 left  loss 3.21\n");
+  EXPECT_EQ(written_[2], "contrast 100%  30/30 epochs  1.0/s  in 0:30  loss 3.21\n");
+}
+
 TEST_F(ProgressTest, EachTaskHasItsOwnClock) {
   ProgressPrinter printer = Printer(false);
   {
