@@ -6,6 +6,7 @@
 #include "cnn_choice.h"
 #include "subcommands.h"
 #include "table.h"
+#include "view_choice.h"
 
 namespace bitpool::app {
 namespace {
@@ -14,6 +15,7 @@ struct DataOptions {
   std::vector<std::string> names;
   std::string folder = DefaultDataFolder().string();
   CnnChoice cnn;
+  ViewChoice views;
 };
 
 int GetSets(const DataOptions& options, const Session& session) {
@@ -60,15 +62,18 @@ int ListSets(const DataOptions& options, const Session& session) {
 int ExtractFeatures(const DataOptions& options, const Session& session) {
   nlohmann::json results = nlohmann::json::array();
   for (const std::string& name : options.names) {
+    CnnFeaturesRequest request = options.cnn.Request(name, options.folder);
+    options.views.Request(session.MakeContext().seed(), request);
     const CnnFeatures features =
-        LoadCnnFeatures(Env::Posix(), options.cnn.Request(name, options.folder),
-                        session.MakeContext(), [&](const std::string& line) { session.Say(line); });
+        LoadCnnFeatures(Env::Posix(), request, session.MakeContext(),
+                        [&](const std::string& line) { session.Say(line); });
     session.Say(fmt::format("{}: {} training and {} test pictures as {}", name,
                             features.train->size(), features.test->size(), features.features));
     results.push_back({{"name", name},
                        {"features", features.features},
                        {"train", features.train->size()},
                        {"test", features.test->size()},
+                       {"with_views", features.views ? features.views->pictures() : 0},
                        {"dimension", features.train->dimension()}});
   }
   if (session.json()) Session::Print(results);
@@ -96,6 +101,8 @@ void AddData(CLI::App& app, Session& session) {
       "extract", "Local features of sets by a convolutional network, kept beside their pictures");
   extract->add_option("NAME", options->names, "mnist, fashion-mnist or cifar10")->required();
   options->cnn.AddTo(extract);
+  options->views.AddTo(extract);
+  options->views.AddLimitTo(extract);
   extract->footer(
       "Example:\n  bitpool data extract cifar10 --cnn net.prototxt net.caffemodel\n\n"
       "Running it again goes on where it was interrupted.");

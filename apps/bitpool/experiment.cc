@@ -43,8 +43,8 @@ void Deliver(const Experiment& experiment, const std::vector<ShownMetric>& metri
 std::map<std::string, MethodSettings> LoadConstants(const std::vector<std::string>& files) {
   std::map<std::string, MethodSettings> constants;
   for (const std::string& file : files) {
-    const MethodSettings settings{.method = MethodOfConfig(file)};
-    constants[settings.method] = LoadConfig(file, settings);
+    const MethodSettings settings = LoadConfig(file, {.method = MethodOfConfig(file)});
+    constants[NameIn(settings)] = settings;
   }
   return constants;
 }
@@ -58,9 +58,12 @@ void JointChoice::AddTo(CLI::App* app) {
   app->add_option("--bits", options.bits, "Lengths of the codes")
       ->delimiter(',')
       ->capture_default_str();
-  app->add_option("--methods", options.methods, "Methods to compare")
-      ->delimiter(',')
-      ->capture_default_str();
+  methods = app->add_option("--methods", options.methods,
+                            "Methods to compare; METHOD+views is one behind a whitening by views. "
+                            "Where there are views, itq+views and sav join by default")
+                ->delimiter(',')
+                ->capture_default_str();
+  app->add_flag("--tune", tune, "Choose the constants on the training images first");
   app->add_option("--seeds", options.seeds, "Runs of each method")->capture_default_str();
   app->add_option("--mu", options.mu, "Of generalised max pooling")->capture_default_str();
   app->add_option("--config", configs, "Constants that tune has written, for each method");
@@ -72,6 +75,7 @@ void JointChoice::AddTo(CLI::App* app) {
 
 JointOptions JointChoice::WithConstants() const {
   JointOptions chosen = options;
+  chosen.ours = methods->count() == 0;
   chosen.constants = LoadConstants(configs);
   chosen.TakeMuOfRba();
   chosen.Validate();

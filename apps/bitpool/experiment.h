@@ -38,12 +38,14 @@ std::filesystem::path ScratchFile(const std::string& part);
 // What the experiments that compare SAH ask for alike.
 struct JointChoice {
   JointOptions options;
+  CLI::Option* methods = nullptr;
+  bool tune = false;
   std::vector<std::string> configs;
   uint64_t memory_mib = 4096;
   std::string html;
   IfExists if_exists = IfExists::kFail;
 
-  // Adds --bits, --methods, --seeds, --mu, --config, --memory, --html and --force.
+  // Adds --bits, --methods, --tune, --seeds, --mu, --config, --memory, --html and --force.
   void AddTo(CLI::App* app);
   // The options with the constants of the files. All methods that only pool take μ from those of
   // RBA.

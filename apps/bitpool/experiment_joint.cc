@@ -7,6 +7,7 @@
 #include "bitpool/experiments/joint_files.h"
 #include "cnn_choice.h"
 #include "experiment.h"
+#include "view_choice.h"
 
 namespace bitpool::app {
 namespace {
@@ -14,6 +15,7 @@ namespace {
 struct JointCommand {
   JointChoice choice;
   CnnChoice cnn;
+  ViewChoice views;
   std::string dataset, folder;
   JointFiles files;
   Index ask = 1000;  // test pictures of a public set that search
@@ -24,6 +26,11 @@ struct JointCommand {
 Experiment OnFiles(const JointCommand& command, const JointOptions& options, const Session& session,
                    const RunContext& context) {
   JointFiles files = command.files;
+  if (command.choice.tune) {
+    throw Error(
+        ErrorCode::kInvalidArgument,
+        "--tune: for files, choose constants with `bitpool tune` and give them by --config");
+  }
   if (files.training.empty() || files.database.empty()) {
     throw Error(ErrorCode::kInvalidArgument, "expected --dataset, or --features with --database");
   }
@@ -45,11 +52,13 @@ Experiment OnFiles(const JointCommand& command, const JointOptions& options, con
 // class.
 Experiment OnPublicSet(const JointCommand& command, const JointOptions& options,
                        const Session& session, const RunContext& context) {
-  const CnnFeatures set = LoadCnnFeatures(
-      Env::Posix(), command.cnn.Request(command.dataset, DataFolder(command.folder)), context,
-      [&](const std::string& line) { session.Say(line); });
+  CnnFeaturesRequest request = command.cnn.Request(command.dataset, DataFolder(command.folder));
+  command.views.Request(context.seed(), request);
+  const CnnFeatures set = LoadCnnFeatures(Env::Posix(), request, context,
+                                          [&](const std::string& line) { session.Say(line); });
   ClassRetrievalOptions asked;
   asked.joint = options;
+  asked.tune = command.choice.tune;
   asked.queries = command.ask;
   asked.top = command.top;
   asked.normalise = command.files.normalise;
@@ -82,6 +91,8 @@ void AddJointExperiment(CLI::App* parent, Session& session) {
       ->check(CLI::IsMember(sets));
   app->add_option("--dir", command->folder, "Where `data get` has put the sets");
   command->cnn.AddTo(app);
+  command->views.AddTo(app);
+  command->views.AddLimitTo(app);
   app->add_option("--ask", command->ask, "Test pictures of the set that search")
       ->capture_default_str();
   app->add_option("--top", command->top, "Only so many results count in it; 0: all");

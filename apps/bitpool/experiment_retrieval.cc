@@ -3,6 +3,7 @@
 #include "bitpool/experiments/retrieval_experiment.h"
 #include "cnn_choice.h"
 #include "experiment.h"
+#include "view_choice.h"
 
 namespace bitpool::app {
 namespace {
@@ -12,6 +13,7 @@ struct RetrievalCommand {
   RetrievalSet set;
   JointChoice choice;
   CnnChoice cnn;
+  ViewChoice views;
   std::string pictures, truth, training, work;
 };
 
@@ -23,6 +25,8 @@ int RunRetrieval(const RetrievalCommand& command, const Session& session) {
     options.extractor.network = command.cnn.Paths(DataFolder(""));
   }
   options.limit = command.cnn.limit;
+  options.views = command.views.Plan(session.MakeContext().seed());
+  options.tune = command.choice.tune;
   options.memory = command.choice.memory_mib << 20;
   options.work =
       command.work.empty() ? DataFolder("") / "retrieval" : std::filesystem::path(command.work);
@@ -67,6 +71,7 @@ void AddRetrievalExperiment(CLI::App* parent, Session& session) {
                   "Pictures are scaled down to so many pixels first")
       ->capture_default_str();
   command->cnn.AddTo(app);
+  command->views.AddTo(app);
   command->choice.AddTo(app);
   app->add_option("--work", command->work, "Folder in which features are kept for the next run");
   app->footer(

@@ -16,6 +16,17 @@ void ViewChoice::AddTo(CLI::App* app) {
       ->capture_default_str();
 }
 
+void ViewChoice::AddLimitTo(CLI::App* app) {
+  app->add_option("--view-pictures", pictures, "Views of so many training pictures, the first")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+}
+
+void ViewChoice::Request(uint64_t seed, CnnFeaturesRequest& request) const {
+  request.views = Plan(seed);
+  request.with_views = pictures;
+}
+
 ViewPlan ViewChoice::Plan(uint64_t seed) const {
   return {.count = count, .kind = FindViewKind(kind), .seed = seed};
 }

@@ -36,14 +36,15 @@ RetrievalSplit MakeSplit(const ClassRetrievalOptions& options, const LabelledIma
 }
 
 JointOptions WithConstants(const ClassRetrievalOptions& options, const FeatureSet& training,
-                           const RunContext& context) {
+                           const FeatureSet* views, const RunContext& context) {
   JointOptions joint = options.joint;
+  if (views != nullptr) joint.AddOurs();
   TuneOptions tuning;
   tuning.settings.bits = options.tune_bits;
   tuning.settings.options["normalise"] = options.normalise ? 1 : 0;
   tuning.seeds = 1;
   tuning.rounds = 1;
-  if (options.tune) ChooseConstants(tuning, training, joint, context);
+  if (options.tune) ChooseConstants(tuning, training, views, joint, context);
   return joint;
 }
 
@@ -64,7 +65,9 @@ Experiment RunClassRetrieval(Env& env, const ClassRetrievalOptions& options,
   const RetrievalSplit split = MakeSplit(options, images, context);
   const FeatureSubset training(*images.images, split.training);
   const FeatureSubset asking(*images.images, split.queries);
-  const JointOptions joint = WithConstants(options, training, context);
+  // Views are of the training part, which learns as a whole only there.
+  const FeatureSet* views = options.own_parts ? images.views.get() : nullptr;
+  const JointOptions joint = WithConstants(options, training, views, context);
   const auto reduce = [&](const FeatureSubset& part, const char* name) {
     auto records = MakeRecordStore(env, part, options.memory,
                                    fmt::format("{}-{}.records", options.scratch.string(), name));
@@ -81,7 +84,8 @@ Experiment RunClassRetrieval(Env& env, const ClassRetrievalOptions& options,
                           .queries = query_records.get(),
                           .truth = truth,
                           .protocol = options.top > 0 ? HashingAt(options.top) : HashingProtocol(),
-                          .normalise = options.normalise},
+                          .normalise = options.normalise,
+                          .views = views},
                          context);
   experiment.title += ": " + images.name;
   experiment.data["set"] = images.name;

@@ -37,8 +37,13 @@ std::string CacheKey(const CnnFiles& files, const CnnOptions& options) {
 // One part of a set, "train" or "test", and the files that hold its features.
 class CachedPart {
  public:
-  CachedPart(Env& env, fs::path folder, std::string stem, const PictureSet& pictures)
-      : env_(env), folder_(std::move(folder)), stem_(std::move(stem)), pictures_(pictures) {}
+  CachedPart(Env& env, fs::path folder, std::string stem, const PictureSet& pictures,
+             const ViewPlan& views = {})
+      : env_(env),
+        folder_(std::move(folder)),
+        stem_(std::move(stem)),
+        pictures_(pictures),
+        views_(views) {}
 
   Index missing(Index count) const {
     Index pictures = 0;
@@ -59,10 +64,11 @@ class CachedPart {
     std::vector<std::shared_ptr<const FeatureSet>> files;
     for (Index first = 0; first < count; first += kPicturesPerFile) {
       auto file = std::make_shared<FeatureFile>(FeatureFile::Open(env_, FileAt(first)));
-      if (file->size() != End(first) - first) {
+      if (file->pictures() != End(first) - first ||
+          file->images_per_picture() != ImagesPerPicture()) {
         throw Error(ErrorCode::kCorrupt, FileAt(first).string(),
                     fmt::format("features of {} pictures, expected {}; remove the file",
-                                file->size(), End(first) - first));
+                                file->pictures(), End(first) - first));
       }
       files.push_back(std::move(file));
     }
@@ -77,19 +83,34 @@ class CachedPart {
     return std::min(first + kPicturesPerFile, pictures_.labels.size());
   }
 
+  Index ImagesPerPicture() const { return 1 + views_.count; }
+
+  // A picture and its views.
+  std::vector<MatrixF> ExtractPicture(const CnnExtractor& extractor, Index index) const {
+    const Picture picture = PictureAt(pictures_, index);
+    std::vector<MatrixF> features = {extractor.Extract(picture)};
+    for (const Picture& view : MakeViews(picture, views_)) {
+      features.push_back(extractor.Extract(view));
+    }
+    return features;
+  }
+
   void ExtractFile(const CnnExtractor& extractor, Index first, const RunContext& context,
                    Progress& progress) const {
     FeatureFileWriter writer(env_, FileAt(first), extractor.dimension(), Precision::kHalf,
-                             IfExists::kReplace);
+                             IfExists::kReplace, ImagesPerPicture());
     for (Index wave = first; wave < End(first); wave += kWave) {
       const auto count = static_cast<size_t>(std::min(kWave, End(first) - wave));
-      std::vector<MatrixF> features(count);
+      std::vector<std::vector<MatrixF>> features(count);
       context.ParallelFor(count, 1, [&](size_t i, size_t /*end*/) {
-        features[i] = extractor.Extract(PictureAt(pictures_, wave + static_cast<Index>(i)));
+        features[i] = ExtractPicture(extractor, wave + static_cast<Index>(i));
         progress.Advance();
       });
       for (size_t i = 0; i < count; ++i) {
-        writer.Append(fmt::format("{}", wave + static_cast<Index>(i)), features[i]);
+        const std::string name = fmt::format("{}", wave + static_cast<Index>(i));
+        for (size_t image = 0; image < features[i].size(); ++image) {
+          writer.Append(image == 0 ? name : fmt::format("{}#{}", name, image), features[i][image]);
+        }
       }
     }
     writer.Commit({{"pictures", stem_}});
@@ -99,6 +120,7 @@ class CachedPart {
   fs::path folder_;
   std::string stem_;
   const PictureSet& pictures_;
+  ViewPlan views_;
 };
 
 // How many of a part's pictures belong to the first `limit` of both parts together.
@@ -113,7 +135,7 @@ std::vector<Index> FirstItems(Index count) {
   return items;
 }
 
-// The first images of a set, which stays alive with them.
+// The first pictures of a set, which stays alive with them.
 std::shared_ptr<const FeatureSet> FirstOf(std::shared_ptr<const FeatureSet> set, Index count) {
   struct Part {
     std::shared_ptr<const FeatureSet> whole;
@@ -121,7 +143,7 @@ std::shared_ptr<const FeatureSet> FirstOf(std::shared_ptr<const FeatureSet> set,
   };
   const FeatureSet& whole = *set;
   auto part = std::make_shared<Part>(
-      Part{.whole = std::move(set), .first = FeatureSubset(whole, FirstItems(count))});
+      Part{.whole = std::move(set), .first = FeatureSubset::OfPictures(whole, FirstItems(count))});
   return {part, &part->first};
 }
 
@@ -134,10 +156,17 @@ CnnFeatures LoadCnnFeatures(Env& env, const CnnFeaturesRequest& request, const R
   const fs::path folder = request.folder / request.set;
   const CachedPart train(env, folder, fmt::format("cnn-{}-train", key), pictures.train);
   const CachedPart test(env, folder, fmt::format("cnn-{}-test", key), pictures.test);
+  const CachedPart views(env, folder,
+                         fmt::format("cnn-{}-train-{}-{}-{}", key, NameOf(request.views.kind),
+                                     request.views.count, request.views.seed),
+                         pictures.train, request.views);
   const Index all = pictures.train.labels.size() + pictures.test.labels.size();
   const Index train_count = Share(pictures.train.labels.size(), all, request.limit);
   const Index test_count = Share(pictures.test.labels.size(), all, request.limit);
-  if (const Index missing = train.missing(train_count) + test.missing(test_count); missing > 0) {
+  const Index view_count = request.views.count > 0 ? std::min(request.with_views, train_count) : 0;
+  if (const Index missing =
+          train.missing(train_count) + test.missing(test_count) + views.missing(view_count);
+      missing > 0) {
     say(fmt::format("extracting the features of {} pictures, kept in {}", missing,
                     folder.string()));
     const auto extractor = OpenCnn(env, request.network, request.options);
@@ -145,12 +174,14 @@ CnnFeatures LoadCnnFeatures(Env& env, const CnnFeaturesRequest& request, const R
         context.StartProgress("extracting", "pictures", static_cast<uint64_t>(missing));
     train.Extract(*extractor, train_count, context, progress);
     test.Extract(*extractor, test_count, context, progress);
+    views.Extract(*extractor, view_count, context, progress);
   }
   return {.name = request.set,
           .features = fmt::format("{} of {} at {} pixels", request.options.layer,
                                   request.network.definition.stem().string(), request.options.size),
           .train = FirstOf(train.Open(train_count), train_count),
           .test = FirstOf(test.Open(test_count), test_count),
+          .views = view_count > 0 ? FirstOf(views.Open(view_count), view_count) : nullptr,
           .train_labels = pictures.train.labels.Select(FirstItems(train_count)),
           .test_labels = pictures.test.labels.Select(FirstItems(test_count))};
 }

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "bitpool/base/run_context.h"
+#include "bitpool/image/picture_views.h"
 #include "bitpool/io/env.h"
 #include "bitpool/pictures/network_file.h"
 #include "bitpool/samples/feature_set.h"
@@ -18,6 +19,8 @@ struct CnnFeatures {
   std::string name;
   std::string features;  // what they are, in words
   std::shared_ptr<const FeatureSet> train, test;
+  // The first of the training pictures again, with their views; null: none were asked for.
+  std::shared_ptr<const FeatureSet> views = nullptr;
   Labels train_labels, test_labels;
 };
 
@@ -26,7 +29,9 @@ struct CnnFeaturesRequest {
   std::filesystem::path folder;  // holds the sets; features are kept there too
   CnnPaths network;
   CnnOptions options = {};
-  Index limit = 0;  // only so many of the pictures, the first of each part; 0: all
+  Index limit = 0;          // only so many of the pictures, the first of each part; 0: all
+  ViewPlan views = {};      // of training pictures
+  Index with_views = 5000;  // of so many, the first; fewer where there are not so many
 };
 
 // The features of a public set, extracted once and kept beside its pictures in files of a thousand

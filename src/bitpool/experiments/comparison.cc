@@ -7,10 +7,33 @@
 #include "bitpool/codes/binary_codes.h"
 
 namespace bitpool {
+namespace {
+
+constexpr std::string_view kBehindViews = "+views";
+
+}  // namespace
+
+MethodSettings SettingsNamed(const std::string& name) {
+  MethodSettings settings{.method = name};
+  if (!name.ends_with(kBehindViews)) return settings;
+  settings.method.resize(name.size() - kBehindViews.size());
+  settings.options["whiten"] = 1;
+  return settings;
+}
+
+std::string NameIn(const MethodSettings& settings) {
+  const auto whiten = settings.options.find("whiten");
+  const bool behind = whiten != settings.options.end() && whiten->second != 0;
+  return behind ? settings.method + std::string(kBehindViews) : settings.method;
+}
 
 void Comparison::Validate(MethodFilter wanted) const {
   for (const int length : bits) RequireBits(length);
-  for (const std::string& method : methods) FindMethod(method, wanted);
+  for (const std::string& name : methods) {
+    const MethodSettings settings = SettingsNamed(name);
+    FindMethod(settings.method, wanted);
+    RequireValid(settings);
+  }
   if (bits.empty() || methods.empty() || seeds < 1) {
     throw Error(ErrorCode::kInvalidArgument, "expected at least one code length, method and seed");
   }
@@ -18,8 +41,7 @@ void Comparison::Validate(MethodFilter wanted) const {
 
 MethodSettings Comparison::SettingsOf(const std::string& method) const {
   const auto found = constants.find(method);
-  MethodSettings settings = found == constants.end() ? MethodSettings() : found->second;
-  settings.method = method;
+  MethodSettings settings = found == constants.end() ? SettingsNamed(method) : found->second;
   settings.bits = bits.front();
   return settings;
 }

@@ -11,12 +11,18 @@
 
 namespace bitpool {
 
+// What is compared are methods by name, and methods behind the whitening by views: "itq+views".
+// The settings of the method that a name stands for.
+MethodSettings SettingsNamed(const std::string& name);
+// The name of a method with these settings.
+std::string NameIn(const MethodSettings& settings);
+
 // What experiments that compare methods have in common: every method runs with every code length
 // and every seed.
 struct Comparison {
   std::vector<int> bits;
-  std::vector<std::string> methods;
-  int seeds = 3;  // runs of each method, with consecutive seeds
+  std::vector<std::string> methods;  // by their names in comparisons
+  int seeds = 3;                     // runs of each method, with consecutive seeds
   // Constants of a method, where they are not its defaults: found by `tune`, on training data.
   std::map<std::string, MethodSettings> constants = {};
   FigureStore* figures = nullptr;  // where the figures of single runs are kept; null: nowhere

@@ -28,7 +28,7 @@ class JointRunner : public ComparedTask {
   JointRunner(const JointOptions& options, const JointTask& task, const RunContext& context)
       : options_(options),
         task_(task),
-        trainer_(task.training, nullptr),
+        trainer_(task.training, nullptr, task.views, task.normalise),
         first_seed_(context.seed()) {}
 
   MethodSettings SettingsOf(const std::string& method) override {
@@ -133,6 +133,13 @@ void JointOptions::TakeMuOfRba() {
   if (found != rba->second.options.end()) mu = found->second;
 }
 
+void JointOptions::AddOurs() {
+  if (!ours) return;
+  for (const char* name : {"itq+views", "sav"}) {
+    if (std::ranges::find(methods, name) == methods.end()) methods.emplace_back(name);
+  }
+}
+
 void JointOptions::Validate() const {
   Comparison::Validate(NeedsNoLabels);
   if (!(mu > 0)) throw Error(ErrorCode::kInvalidArgument, "expected a positive mu");
@@ -153,6 +160,10 @@ Experiment RunJointExperiment(const JointOptions& options, const JointTask& task
                      {"database_images", task.database.size()},
                      {"queries", task.truth.query_count()},
                      {"dimension", task.training.dimension()}};
+  if (task.views != nullptr) {
+    experiment.data["pictures_with_views"] = task.views->pictures();
+    experiment.data["views"] = task.views->images_per_picture() - 1;
+  }
   experiment.machine = DescribeMachine(FactsOfThisMachine(context));
   RunComparison(options, {}, runner, context, experiment);
   return experiment;

@@ -8,6 +8,7 @@
 #include "bitpool/hash/image_record.h"
 #include "bitpool/metrics/protocol.h"
 #include "bitpool/report/experiment_result.h"
+#include "bitpool/samples/feature_set.h"
 #include "bitpool/samples/ground_truth.h"
 
 namespace bitpool {
@@ -22,9 +23,13 @@ struct JointOptions : Comparison {
   // so many results. For tasks whose images have names.
   Index shown = 0;
   Index shown_results = 8;
+  bool ours = true;  // where there are views, our own methods join: whitened ITQ and SAV
 
   // The methods that only hash take μ from the constants of RBA, if it has one.
   void TakeMuOfRba();
+
+  // Adds our own methods, if they are wanted and not yet there.
+  void AddOurs();
 
   // Throws kInvalidArgument when a field has no meaning.
   void Validate() const;
@@ -38,7 +43,9 @@ struct JointTask {
   std::vector<Index> query_images = {};  // these
   const GroundTruth& truth;
   Protocol protocol;
-  bool normalise = true;                      // how the records were made
+  bool normalise = true;  // how the records were made
+  // Training pictures with their views, for the methods that learn from them; null: there are none.
+  const FeatureSet* views = nullptr;
   std::vector<std::string> names = {};        // of the database's images, to be shown by
   std::vector<std::string> query_names = {};  // of the queries
 };

@@ -23,7 +23,8 @@ using Say = std::function<void(const std::string&)>;
 // The records of a file's images, in memory or in a scratch file.
 std::unique_ptr<RecordStore> Reduce(Env& env, const JointFiles& files, const fs::path& path,
                                     const char* part, const RunContext& context, const Say& say) {
-  const FeatureFile features = FeatureFile::Open(env, path);
+  const FeatureFile file = FeatureFile::Open(env, path);
+  const FeatureSubset features = FeatureSubset::WithoutViews(file);
   auto records = MakeRecordStore(env, features, files.memory,
                                  fmt::format("{}-{}.records", files.scratch.string(), part));
   const std::vector<std::string> skipped =
@@ -84,18 +85,23 @@ Experiment RunJointOnFiles(Env& env, const JointOptions& options, const JointFil
   const auto reduce = [&](const fs::path& path, const char* part) {
     return ReduceNaming(env, files, path, part, context, say);
   };
+  const FeatureFile images = FeatureFile::Open(env, files.training);
+  const bool views = images.images_per_picture() > 1;
+  JointOptions joint = options;
+  if (views) joint.AddOurs();
   const auto training = reduce(files.training, "training");
   const auto database = reduce(files.database, "database");
   std::unique_ptr<RecordStore> queries;
   if (!files.queries.empty()) queries = reduce(files.queries, "queries");
-  return RunJointExperiment(options,
+  return RunJointExperiment(joint,
                             {.training = *training,
                              .database = *database,
                              .queries = queries.get(),
                              .query_images = answers.query_images,
                              .truth = *answers.truth,
                              .protocol = answers.protocol,
-                             .normalise = files.normalise},
+                             .normalise = files.normalise,
+                             .views = views ? &images : nullptr},
                             context);
 }
 

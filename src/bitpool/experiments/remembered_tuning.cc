@@ -6,7 +6,7 @@ MethodSettings RememberedTuning(const TuneOptions& options, const FeatureSet& fe
                                 const Labels* labels, FigureStore* store,
                                 const RunContext& context) {
   const MethodSettings& given = options.settings;
-  const RunKey key{.method = "tuned " + given.method, .bits = given.bits, .seed = context.seed()};
+  const RunKey key{.method = "tuned " + NameIn(given), .bits = given.bits, .seed = context.seed()};
   const RunFigures found = FindOrMake(store, key, [&] {
     const TuneResult result = Tune(options, features, labels, context);
     RunFigures figures{.metrics = {{"score", result.best.score},
@@ -23,12 +23,18 @@ MethodSettings RememberedTuning(const TuneOptions& options, const FeatureSet& fe
   return result.Chosen(given);
 }
 
-void ChooseConstants(TuneOptions options, const FeatureSet& training, JointOptions& joint,
-                     const RunContext& context) {
-  for (const std::string& method : joint.methods) {
-    if (joint.constants.contains(method) || !HasTuning(FindMethod(method))) continue;
-    options.settings.method = method;
-    joint.constants[method] = RememberedTuning(options, training, nullptr, joint.figures, context);
+void ChooseConstants(const TuneOptions& options, const FeatureSet& training,
+                     const FeatureSet* views, JointOptions& joint, const RunContext& context) {
+  for (const std::string& name : joint.methods) {
+    TuneOptions own = options;
+    own.settings.method = SettingsNamed(name).method;
+    for (const auto& [option, value] : SettingsNamed(name).options) {
+      own.settings.options[option] = value;
+    }
+    if (joint.constants.contains(name) || TuningOf(own.settings).stages.empty()) continue;
+    const bool by_views = views != nullptr && UsesViews(own.settings);
+    joint.constants[name] =
+        RememberedTuning(own, by_views ? *views : training, nullptr, joint.figures, context);
   }
   joint.TakeMuOfRba();
 }

@@ -34,6 +34,7 @@ class EmbeddedFeatures : public FeatureSet {
 
   Index size() const override { return raw_.size(); }
   Index dimension() const override { return embedding_.dimension(); }
+  Index images_per_picture() const override { return raw_.images_per_picture(); }
   std::string name(Index image) const override { return raw_.name(image); }
   Index descriptor_count(Index image) const override { return raw_.descriptor_count(image); }
   void Read(Index image, MatrixF& descriptors) const override {
@@ -106,12 +107,13 @@ class RetrievalRunner {
         describer_(PictureDescriber::Open(env, options.extractor)) {}
 
   Experiment Run() {
-    const FeatureFile training = Features(set_.training, "training", options_.limit);
+    const FeatureFile images = Features(set_.training, "training", options_.limit, options_.views);
+    const FeatureSubset training = FeatureSubset::WithoutViews(images);
     if (training.size() == 0) {
       throw Error(ErrorCode::kInvalidArgument, set_.training.string(),
                   "no pictures here that can be learned from");
     }
-    const FeatureFile database = Features(set_.pictures, set_.name, options_.searched);
+    const FeatureFile database = Features(set_.pictures, set_.name, options_.searched, {});
     const RetrievalTask task = LoadTask(database);
     if (task.queries.empty()) {
       throw Error(ErrorCode::kInvalidArgument, set_.pictures.string(),
@@ -122,8 +124,10 @@ class RetrievalRunner {
       const MatrixF sample = SampleDescriptors(training, options_.sample, context_);
       embedding_ = TrainTriangulation(options_.embedding, MatrixColumns(sample), context_).model;
     }
+    const auto views = options_.views.count > 0 ? Embedded(images) : nullptr;
     JointOptions joint_options = options_.joint;
-    if (options_.tune) Tune(training, joint_options);
+    if (views) joint_options.AddOurs();
+    if (options_.tune) Tune(training, views.get(), joint_options);
     const auto training_records = Reduce(training, "training");
     const auto database_records = Reduce(database, "database");
     std::unique_ptr<RecordStore> query_records;
@@ -140,6 +144,7 @@ class RetrievalRunner {
                           .truth = task.truth,
                           .protocol = HolidaysProtocol(),
                           .normalise = options_.normalise,
+                          .views = views.get(),
                           .names = NamesOf(database),
                           .query_names = QueryNames(task, database)};
     Experiment experiment = RunJointExperiment(joint_options, joint, context_);
@@ -148,14 +153,22 @@ class RetrievalRunner {
     experiment.data["set"] = set_.name;
     experiment.data["features"] = describer_.settings().kind;
     experiment.data["extractor"] = DescribeExtractor(describer_.settings());
+    if (views) experiment.data["view_plan"] = DescribeViews(options_.views);
     experiment.data["gmp_cosine_mAP"] = CosineMap(joint, joint_options.mu);
     return experiment;
   }
 
  private:
-  FeatureFile Features(const fs::path& folder, const std::string& name, Index limit) const {
-    return KeptPictureFeatures(env_, describer_, folder, name, limit, options_.work, context_,
-                               say_);
+  FeatureFile Features(const fs::path& folder, const std::string& name, Index limit,
+                       const ViewPlan& views) const {
+    return KeptPictureFeatures(env_, describer_, folder, name, limit, options_.work, context_, say_,
+                               views);
+  }
+
+  // The features as they are pooled; `raw` must outlive them.
+  std::shared_ptr<const FeatureSet> Embedded(const FeatureSet& raw) const {
+    if (embedding_) return std::make_shared<EmbeddedFeatures>(raw, *embedding_);
+    return {std::shared_ptr<const void>(), &raw};
   }
 
   static std::vector<std::string> NamesOf(const FeatureFile& database) {
@@ -190,19 +203,17 @@ class RetrievalRunner {
                              defaults.training);
   }
 
-  // The constants of SAH and RBA, from the training pictures.
-  void Tune(const FeatureSet& raw, JointOptions& joint) const {
+  // The constants of the methods that have some, from the training pictures.
+  void Tune(const FeatureSet& raw, const FeatureSet* views, JointOptions& joint) const {
     say_("choosing constants on the training pictures");
-    std::optional<EmbeddedFeatures> embedded;
-    if (embedding_) embedded.emplace(raw, *embedding_);
-    const FeatureSet& features = embedded ? static_cast<const FeatureSet&>(*embedded) : raw;
+    const auto features = Embedded(raw);
     TuneOptions tuning;
     tuning.settings.bits = options_.tune_bits;
     tuning.settings.options["normalise"] = options_.normalise ? 1 : 0;
-    tuning.training = TuningImages(features);
+    tuning.training = TuningImages(*features);
     tuning.seeds = 1;
     tuning.rounds = 1;
-    ChooseConstants(tuning, features, joint, context_);
+    ChooseConstants(tuning, *features, views, joint, context_);
   }
 
   // The queries of Oxford and Paris: the parts of pictures inside their boxes.
@@ -227,12 +238,10 @@ class RetrievalRunner {
   }
 
   std::unique_ptr<RecordStore> Reduce(const FeatureSet& raw, const char* part) const {
-    std::optional<EmbeddedFeatures> embedded;
-    if (embedding_) embedded.emplace(raw, *embedding_);
-    const FeatureSet& features = embedded ? static_cast<const FeatureSet&>(*embedded) : raw;
-    auto records = MakeRecordStore(env_, features, options_.memory,
+    const auto features = Embedded(raw);
+    auto records = MakeRecordStore(env_, *features, options_.memory,
                                    options_.work / fmt::format("{}.records", part));
-    ReduceImages(features, options_.normalise, *records, context_);
+    ReduceImages(*features, options_.normalise, *records, context_);
     return records;
   }
 
@@ -269,6 +278,7 @@ void RetrievalOptions::Validate() const {
   joint.Validate();
   extractor.Validate();
   embedding.Validate();
+  views.Validate();
   RequireBits(tune_bits);
   if (sample < 1 || limit < 0 || searched < 0) {
     throw Error(ErrorCode::kInvalidArgument,
@@ -279,8 +289,10 @@ void RetrievalOptions::Validate() const {
 FeatureFile KeptPictureFeatures(Env& env, const PictureDescriber& describer, const fs::path& folder,
                                 const std::string& name, Index limit, const fs::path& work,
                                 const RunContext& context,
-                                const std::function<void(const std::string&)>& say) {
+                                const std::function<void(const std::string&)>& say,
+                                const ViewPlan& views) {
   std::string key = describer.digest() + fmt::format(" {}", limit);
+  if (views.count > 0) key += DescribeViews(views).dump();
   for (const FoundPicture& picture : FindPictures(env, folder, context)) {
     key += fmt::format("\n{} {} {}", picture.path, picture.size, picture.mtime_ns);
   }
@@ -294,6 +306,7 @@ FeatureFile KeptPictureFeatures(Env& env, const PictureDescriber& describer, con
     job.output = file;
     job.limit = limit;
     job.resume = true;
+    job.views = views;
     for (const FailedPicture& failed : ExtractPictures(env, describer, job, context).failed) {
       say(fmt::format("{}: {}", failed.path.string(), failed.reason));
     }

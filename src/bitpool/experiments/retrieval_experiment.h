@@ -28,6 +28,7 @@ struct RetrievalOptions {
   ExtractorSettings extractor = {};
   TriangulationOptions embedding = {};  // of hesaff and dense
   Index sample = 200'000;               // descriptors the embedding learns from, at most
+  ViewPlan views = {};                  // of the training pictures
   Index limit = 0;                      // training pictures to use, the first by name; 0: all
   Index searched = 0;                   // pictures of the set to use, likewise
   uint64_t memory = uint64_t{4} << 30;  // for images; beyond, they go to a file
@@ -44,16 +45,18 @@ struct RetrievalOptions {
 
 // The features of a folder's pictures: from the last run, or described now and kept in `work` under
 // a name that tells `name`, the pictures and the describer. `limit`: the first so many; 0: all.
-// Pictures that cannot be described are reported by `say` and left out.
+// Pictures that cannot be described are reported by `say` and left out. With a plan, views too.
 FeatureFile KeptPictureFeatures(Env& env, const PictureDescriber& describer,
                                 const std::filesystem::path& folder, const std::string& name,
                                 Index limit, const std::filesystem::path& work,
                                 const RunContext& context,
-                                const std::function<void(const std::string&)>& say);
+                                const std::function<void(const std::string&)>& say,
+                                const ViewPlan& views = {});
 
 // The paper's section V, from pictures: local features of all of them, embedded where they are
-// SIFT, and SAH against hashing of their aggregation (see RunJointExperiment). The embedding and
-// the hash functions are learned from the training pictures alone. Beside the metrics of that
+// SIFT, and SAH against hashing of their aggregation (see RunJointExperiment), and with views of
+// the training pictures our own methods. The embedding and the hash functions are learned from the
+// training pictures alone. Beside the metrics of that
 // experiment data["gmp_cosine_mAP"] has the mAP, in percent, of the vectors of generalised max
 // pooling by their cosine, before any hashing: what codes are to come near to.
 //

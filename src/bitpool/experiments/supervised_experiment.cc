@@ -245,6 +245,7 @@ LabelledImages Labelled(const CnnFeatures& features) {
           .features = features.features,
           .images = std::make_shared<JoinedFeatureSet>(
               std::vector<std::shared_ptr<const FeatureSet>>{features.train, features.test}),
+          .views = features.views,
           .labels = Labels::Multi(classes),
           .training_part = features.train->size()};
 }

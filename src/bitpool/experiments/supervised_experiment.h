@@ -53,6 +53,7 @@ struct LabelledImages {
   std::string name;      // of the set
   std::string features;  // what they are, in words
   std::shared_ptr<const FeatureSet> images;
+  std::shared_ptr<const FeatureSet> views = nullptr;  // some of the training part, with their views
   Labels labels;
   Index training_part = 0;  // the first so many images are the set's own training part; 0: it has
                             // no such parts

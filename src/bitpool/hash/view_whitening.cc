@@ -8,6 +8,7 @@
 
 #include "bitpool/base/error.h"
 #include "bitpool/hash/mapped_encoder.h"
+#include "bitpool/hash/two_layer_encoder.h"
 #include "bitpool/hash/view_columns.h"
 
 namespace bitpool {
@@ -72,6 +73,11 @@ ViewWhitening LearnWhitening(const WhiteningOptions& options, const ViewVectors&
 HashModel FoldWhitening(const ViewWhitening& whitening, HashModel model) {
   if (const auto* linear = dynamic_cast<const LinearEncoder*>(model.encoder.get())) {
     model.encoder = std::make_shared<LinearEncoder>(Compose(whitening.forward, linear->map()));
+  } else if (const auto* layers = dynamic_cast<const TwoLayerEncoder*>(model.encoder.get())) {
+    TwoLayerMap map = layers->map();
+    map.linear = Compose(whitening.forward, map.linear);
+    map.hidden = Compose(whitening.forward, map.hidden);
+    model.encoder = std::make_shared<TwoLayerEncoder>(std::move(map));
   } else {
     model.encoder = std::make_shared<MappedEncoder>(whitening.forward, model.encoder);
   }

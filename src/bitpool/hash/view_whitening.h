@@ -41,7 +41,8 @@ ViewWhitening LearnWhitening(const WhiteningOptions& options, const ViewVectors&
                              const RunContext& context);
 
 // A model of vectors from one that was learned from whitened vectors. The whitening becomes part of
-// a linear encoder, so that a code costs what it cost; before other encoders it stands as a map.
+// an encoder that begins with linear maps, so that a code costs what it cost; before others it
+// stands as a map of its own.
 HashModel FoldWhitening(const ViewWhitening& whitening, HashModel model);
 
 }  // namespace bitpool

@@ -5,6 +5,7 @@
 #include "bitpool/hash/baselines/kernel_encoder.h"
 #include "bitpool/hash/baselines/product_encoder.h"
 #include "bitpool/hash/baselines/sphere_encoder.h"
+#include "bitpool/hash/two_layer_encoder.h"
 #include "bitpool/training/matrix_sections.h"
 
 namespace bitpool {
@@ -49,6 +50,15 @@ EncoderKind KernelEncoders() {
             return std::make_shared<KernelEncoder>(ReadMatrix(container, "kernel_anchors"),
                                                    ReadNumber(container, "kernel_width"),
                                                    ReadLinearMap(container, "kernel_map"));
+          }};
+}
+
+EncoderKind TwoLayerEncoders() {
+  return {.name = "two_layer", .read = [](const Container& container) -> Encoder {
+            return std::make_shared<TwoLayerEncoder>(
+                TwoLayerMap{.linear = ReadLinearMap(container, "encoder"),
+                            .hidden = ReadLinearMap(container, "hidden"),
+                            .output = ReadMatrix(container, "output_weights")});
           }};
 }
 

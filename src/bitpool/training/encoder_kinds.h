@@ -21,5 +21,6 @@ EncoderKind LinearEncoders();
 EncoderKind SphereEncoders();
 EncoderKind ProductEncoders();
 EncoderKind KernelEncoders();
+EncoderKind TwoLayerEncoders();
 
 }  // namespace bitpool

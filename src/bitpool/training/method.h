@@ -7,6 +7,7 @@
 
 #include "bitpool/base/run_context.h"
 #include "bitpool/hash/alternation.h"
+#include "bitpool/hash/contrast.h"
 #include "bitpool/hash/hash_model.h"
 #include "bitpool/hash/image_record.h"
 #include "bitpool/hash/view_whitening.h"
@@ -40,6 +41,7 @@ struct VectorSamples {
   const ColumnSource& vectors;
   const Labels* labels = nullptr;  // of the pictures, for methods that need them
   Index per_picture = 1;           // images of each picture, as in ViewVectors
+  ContrastRun run = {};            // of the contrast of views: where to go on, and who looks on
 
   ViewVectors images() const { return {.vectors = vectors, .per_picture = per_picture}; }
 };

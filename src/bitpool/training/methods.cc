@@ -14,6 +14,7 @@
 // The list of all methods; a new one is one more line here. Each name X stands for a function
 // `Method XMethod()` in a file of this room.
 #define BITPOOL_METHODS(METHOD) \
+  METHOD(Sav)                   \
   METHOD(Sah)                   \
   METHOD(Rba)                   \
   METHOD(Ba)                    \

@@ -62,7 +62,8 @@ Trained<HashModel> TrainOnWhitened(const Method& method, const MethodSettings& s
   VectorSamples whitened{
       .vectors = bytes <= kKeptBytes ? static_cast<const ColumnSource&>(kept_columns) : mapped,
       .labels = labels ? &*labels : nullptr,
-      .per_picture = images.per_picture};
+      .per_picture = images.per_picture,
+      .run = samples.run};
   Trained<HashModel> trained = method.train_on_vectors(settings, whitened, context);
   trained.model = FoldWhitening(whitening, std::move(trained.model));
   return trained;

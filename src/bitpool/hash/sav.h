@@ -1,0 +1,25 @@
+#pragma once
+
+#include "bitpool/base/run_context.h"
+#include "bitpool/hash/contrast.h"
+#include "bitpool/hash/hash_model.h"
+#include "bitpool/hash/view_vectors.h"
+#include "bitpool/linalg/trained.h"
+
+namespace bitpool {
+
+struct SavOptions {
+  int bits = 32;  // L
+  ContrastOptions contrast = {};
+
+  // Throws kInvalidArgument when a field has no meaning.
+  void Validate() const;
+};
+
+// Simultaneous aggregating and views: the contrast of views (see TrainContrast), begun at the codes
+// that ITQ makes of all images. The vectors are to be whitened by their views, so that the
+// beginning is the closed form. method "sav".
+Trained<HashModel> TrainSav(const SavOptions& options, const ViewVectors& views,
+                            const RunContext& context, ContrastRun run = {});
+
+}  // namespace bitpool

@@ -1,0 +1,48 @@
+// The entry of the method that learns from the contrast of views.
+#include "bitpool/hash/contrast_loss.h"
+#include "bitpool/hash/sav.h"
+#include "bitpool/training/method_entries.h"
+
+namespace bitpool {
+namespace {
+
+// From what matters most to what matters least; a hidden layer only pays with many pictures.
+TunePlan SavTuning() {
+  return {.stages = {{{"mu", {1, 10, 100}}, {"epsilon", {0.1, 0.3, 1}}},
+                     {{"temperature", {0.05, 0.07, 0.1, 0.2, 0.3}}},
+                     {{"hidden", {0, 1024}}},
+                     {{"views", {2, 4, 0}}}},
+          .moves = {}};
+}
+
+}  // namespace
+
+Method SavMethod() {
+  return MethodOfVectors<SavOptions>(
+      {.name = "sav",
+       .title = "Simultaneous Aggregating and Views",
+       .publication = "ours, 2026",
+       .needs_views = true,
+       .encoder = TwoLayerEncoders(),
+       .tune = SavTuning()},
+      {.options =
+           OptionTable<SavOptions>()
+               .Add("bits", &SavOptions::bits, kBitsHelp, kBitsRange)
+               .Add(
+                   "temperature",
+                   [](auto& options) -> auto& { return options.contrast.temperature; },
+                   "How sharply views are told apart: 0.05 to 0.1 for scenes, 0.3 for classes",
+                   AtLeast(kLeastTemperature))
+               .Add(
+                   "epochs", [](auto& options) -> auto& { return options.contrast.epochs; },
+                   "How often every picture is looked at", AtLeast(1))
+               .Add(
+                   "hidden", [](auto& options) -> auto& { return options.contrast.hidden; },
+                   "Units of a hidden layer beside the linear map; 0: none", AtLeast(0)),
+       .train = [](const SavOptions& options, const VectorSamples& samples,
+                   const RunContext& context) {
+         return TrainSav(options, samples.images(), context, samples.run);
+       }});
+}
+
+}  // namespace bitpool
