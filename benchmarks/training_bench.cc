@@ -9,6 +9,7 @@
 #include "bitpool/hash/hash_encoder.h"
 #include "bitpool/hash/itq.h"
 #include "bitpool/hash/rba.h"
+#include "bitpool/hash/view_whitening.h"
 #include "bitpool/training/methods.h"
 #include "faiss_peer.h"
 #include "timings.h"
@@ -180,6 +181,27 @@ void MeasureItq(const TrainingBenchOptions& options, Index dimension, Index samp
   result[peer] = HaveFaiss() ? nlohmann::json(watch.best("faiss")) : nlohmann::json(nullptr);
 }
 
+// Whitening needs the scatter of all images and that of the pictures' means.
+void MeasureWhitening(const TrainingBenchOptions& options, const RunContext& context,
+                      nlohmann::json& result) {
+  constexpr Index kPerPicture = 8;
+  const Index count = static_cast<Index>(100000 / kPerPicture * options.size) * kPerPicture;
+  const MatrixF samples = MakeSamples(512, count, context.MakeRandom(4), context);
+  const MatrixF means = samples.leftCols(count / kPerPicture);  // any numbers will do
+  const MatrixColumns source(samples);
+  const BareProducts images(samples, context), pictures(means, context);
+  Timings watch;
+  watch.Add("whitening",
+            [&] { LearnWhitening({}, {.vectors = source, .per_picture = kPerPicture}, context); });
+  watch.Add("products", [&] {
+    images.Scatter();
+    pictures.Scatter();
+  });
+  watch.Run(options.rounds, context);
+  result["whitening_s"] = watch.best("whitening");
+  result["whitening_products_s"] = watch.best("products");
+}
+
 }  // namespace
 
 void TrainingBenchOptions::Validate() const {
@@ -199,6 +221,7 @@ nlohmann::json RunTrainingBench(const TrainingBenchOptions& options, const RunCo
   MeasureRba(options, context, result);
   MeasureItq(options, 128, 100000, context, result);
   MeasureItq(options, 512, 50000, context, result);
+  MeasureWhitening(options, context, result);
   MeasureAutoencoders(options, context, result);
   return result;
 }

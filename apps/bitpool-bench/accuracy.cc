@@ -56,14 +56,15 @@ void AddQuantisationBench(CLI::App* parent, Session& session) {
       ->capture_default_str();
   command->add_option("--seeds", options->seeds, "Runs")->capture_default_str();
   command->add_option("--mu", options->mu, "Of generalised max pooling")->capture_default_str();
-  const auto config = std::make_shared<std::string>();
-  command->add_option("--config", *config, "Constants of SAH that tune has written");
+  const auto configs = std::make_shared<std::vector<std::string>>();
+  command->add_option("--config", *configs, "Constants that tune has written, for each method");
   command->footer(
       "Example:\n  bitpool-bench quantisation --features train.bpf --database holidays.bpf");
-  command->callback([options, config, &session] {
-    session.action = [options, config, &session] {
-      options->sah.method = "sah";
-      if (!config->empty()) options->sah = LoadConfig(*config, options->sah);
+  command->callback([options, configs, &session] {
+    session.action = [options, configs, &session] {
+      for (const std::string& file : *configs) {
+        options->constants.push_back(LoadConfig(file, {.method = MethodOfConfig(file)}));
+      }
       return Show(session, bench::RunQuantisationBench(*options, session.MakeContext()),
                   &ReadableQuantisation);
     };

@@ -30,6 +30,8 @@ std::string ReadableTraining(const nlohmann::json& found) {
   add("RBA against its bare products, MNIST size, s", "rba_mnist_s", "rba_mnist_products_s", false);
   add("ITQ against Faiss, 128 dimensions, s", "itq_128_s", "faiss_itq_128_s", false);
   add("ITQ against Faiss, 512 dimensions, s", "itq_512_s", "faiss_itq_512_s", false);
+  add("whitening against its bare products, 512 dimensions, s", "whitening_s",
+      "whitening_products_s", false);
   add("encoding against the bare product, vectors/s", "encode_per_s", "product_per_s", true);
   return FormatTable(rows) + "ratio: how many times as fast ours is\n";
 }
