@@ -104,13 +104,16 @@ PoolingSystem PoolingOf(const HashModel& model) {
                 fmt::format("a model of {} takes vectors, not local features", model.method));
   }
   const PoolingRecipe& recipe = *model.pooling;
-  if (recipe.gamma == 0) return {Coupling::None(model.dimension()), {.mu = recipe.mu}};
+  if (recipe.gamma == 0) {
+    return {Coupling::None(model.dimension()), {.mu = recipe.mu}, recipe.attention};
+  }
   const auto* encoder = dynamic_cast<const LinearEncoder*>(model.encoder.get());
   if (encoder == nullptr) {
     throw Error(ErrorCode::kInvalidArgument, "coupled pooling needs a linear encoder");
   }
   return {Coupling::Autoencoder(encoder->map(), model.decoder, recipe.metric),
-          {.mu = recipe.mu, .gamma = recipe.gamma}};
+          {.mu = recipe.mu, .gamma = recipe.gamma},
+          recipe.attention};
 }
 
 void EncodeImages(const HashModel& model, const FeatureSet& features, const RunContext& context,

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <Eigen/Cholesky>
+
 #include "bitpool/base/error.h"
 #include "bitpool/hash/feature_set_testing.h"
 #include "bitpool/hash/testing.h"
@@ -135,6 +137,25 @@ TEST(EncodeImages, PoolsThenEncodes) {
       EXPECT_LE(HammingDistance(encoded.codes.rows(), expected.rows()), 150 * 24 / 1000)
           << "gamma " << gamma;
     }
+  }
+}
+
+// The system with weights, by its definition.
+TEST(EncodeImages, WeighsLocalFeaturesByTheAttention) {
+  const MemoryFeatureSet images = RectifiedImages(kDimension, 12, 3);
+  Random random(4);
+  const VectorF attention = random.NormalMatrix(kDimension, 1);
+  const HashModel model = Model({.mu = 5, .attention = attention});
+  const EncodedImages encoded = EncodeImages(model, images, RunContext());
+  for (Index i = 0; i < images.size(); ++i) {
+    const MatrixD v = DescriptorsOf(images, i).colwise().normalized().cast<double>();
+    VectorD weights = (v.transpose() * attention.cast<double>()).array().exp();
+    weights /= weights.mean();
+    MatrixD system = v * weights.asDiagonal() * v.transpose();
+    system.diagonal().array() += 5;
+    const VectorD exact = system.ldlt().solve(v * weights);
+    const MatrixF expected = model.encoder->Project(exact.cast<float>());
+    EXPECT_LT((encoded.projections.col(i) - expected.col(0)).norm(), 1e-3F * expected.norm());
   }
 }
 

@@ -47,7 +47,8 @@ class HashEncoder {
   // Both, from one product.
   EncodedVectors EncodeBlock(const MatrixFRef& block) const;
 
-  // What distinguishes encoders in files: "linear", "spheres", "product", "kernel".
+  // What distinguishes encoders in files: "linear", "spheres", "product", "kernel",
+  // "two_layer".
   virtual std::string_view kind() const = 0;
   virtual std::vector<NamedMatrix> Parameters() const = 0;
 

@@ -42,6 +42,8 @@ struct PoolingRecipe {
                      // generalised max pooling (eq:gmp-solution)
   MatrixF metric =
       {};  // F of a coupled system that measures reconstructions in FᵀF; empty: plainly
+  VectorF attention = {};  // a of the weights of local features (pool/descriptor_weights.h); empty:
+                           // all count alike
 };
 
 // What every method learns: an encoder to bits, and a linear decoder x ≈ W₂b + c₂ of b in {−1, 1},

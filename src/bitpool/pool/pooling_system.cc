@@ -12,6 +12,7 @@
 #include "bitpool/base/error.h"
 #include "bitpool/linalg/reductions.h"
 #include "bitpool/pool/column_products.h"
+#include "bitpool/pool/descriptor_weights.h"
 #include "bitpool/pool/simple_pooling.h"
 
 namespace bitpool {
@@ -47,6 +48,28 @@ VectorD SolveByCholesky(const MatrixD& matrix, const VectorD& rhs) {
               "and a mu that is not too small against the descriptors");
 }
 
+// V diag(√w) with the weights of an attention.
+struct WeightedDescriptors {
+  VectorD weights, roots;
+  MatrixF columns;
+
+  WeightedDescriptors(const VectorF& attention, const MatrixFRef& descriptors)
+      : weights(DescriptorWeights(attention, descriptors)),
+        roots(weights.cwiseSqrt()),
+        columns(descriptors.rows(), descriptors.cols()) {
+    for (Index i = 0; i < columns.cols(); ++i) {
+      columns.col(i) = static_cast<float>(roots[i]) * descriptors.col(i);
+    }
+  }
+
+  // Vw
+  VectorF Sum() const {
+    VectorD sum = VectorD::Zero(columns.rows());
+    for (Index i = 0; i < columns.cols(); ++i) sum += roots[i] * columns.col(i).cast<double>();
+    return sum.cast<float>();
+  }
+};
+
 Pooled Finished(const VectorD& solution, PoolingSolver solver) {
   return {.vector = solution.cast<float>(), .solver = solver};
 }
@@ -79,9 +102,16 @@ PooledStatistics ComputeStatistics(const MatrixFRef& descriptors) {
   return statistics;
 }
 
-PoolingSystem::PoolingSystem(Coupling coupling, const PoolingOptions& options)
-    : coupling_(std::move(coupling)), options_(options), basis_(coupling_.basis().cast<float>()) {
+PoolingSystem::PoolingSystem(Coupling coupling, const PoolingOptions& options, VectorF attention)
+    : coupling_(std::move(coupling)),
+      options_(options),
+      attention_(std::move(attention)),
+      basis_(coupling_.basis().cast<float>()) {
   options_.Validate();
+  if (attention_.size() > 0) CheckDimension("attention", dimension(), attention_.size());
+  if (!attention_.allFinite()) {
+    throw Error(ErrorCode::kInvalidArgument, "attention of the pooling: expected finite numbers");
+  }
   identity_ = coupling_.identity() / options_.gamma + options_.mu;
   const VectorD eigenvalues = coupling_.eigenvalues() / options_.gamma;
   inverse_eigenvalues_ = (identity_ + eigenvalues.array()).inverse() - 1 / identity_;
@@ -253,18 +283,62 @@ Pooled PoolingSystem::Solve(const MatrixFRef& descriptors, const PoolingHints& h
   RequireDescriptors(descriptors);
   CheckDimension("descriptors", dimension(), descriptors.rows());
   const VectorF term = ScaledTerm(hints);
-  const VectorF rhs = SumPooling(descriptors) + term;
+  const VectorF sum = SumPooling(descriptors);  // refuses what is not finite
+  if (attention_.size() == 0) {
+    return SolveEquation({.descriptors = descriptors,
+                          .targets = VectorD::Ones(descriptors.cols()),
+                          .term = term,
+                          .rhs = sum + term},
+                         hints);
+  }
+  const WeightedDescriptors weighted(attention_, descriptors);
+  return SolveEquation({.descriptors = weighted.columns,
+                        .targets = weighted.roots,
+                        .term = term,
+                        .rhs = weighted.Sum() + term},
+                       hints);
+}
+
+// With M = V diag(w) Vᵀ + K, r = Vw + b/γ and φ = M⁻¹r, a change dw moves φ by
+// M⁻¹ Σ dw(i) v(i) (1 − v(i)ᵀφ), and a change of μ by −M⁻¹φ dμ. With λ = M⁻¹g, a function with the
+// gradient g changes by Σ dw(i) λᵀv(i) (1 − v(i)ᵀφ) − λᵀφ dμ.
+PoolingGradient PoolingSystem::Gradient(const MatrixFRef& descriptors, const VectorF& pooled,
+                                        const VectorF& gradient) const {
+  RequireDescriptors(descriptors);
+  CheckDimension("descriptors", dimension(), descriptors.rows());
+  CheckDimension("pooled vector", dimension(), pooled.size());
+  CheckDimension("gradient", dimension(), gradient.size());
+  const WeightedDescriptors weighted(
+      attention_.size() > 0 ? attention_ : VectorF(VectorF::Zero(dimension())), descriptors);
+  const VectorF adjoint = SolveEquation({.descriptors = weighted.columns,
+                                         .targets = VectorD::Zero(descriptors.cols()),
+                                         .term = gradient,
+                                         .rhs = gradient},
+                                        {})
+                              .vector;
+  VectorD slopes(descriptors.cols());
+  for (Index i = 0; i < slopes.size(); ++i) {
+    const float* descriptor = descriptors.col(i).data();
+    slopes[i] = Dot(adjoint.data(), descriptor, dimension()) *
+                (1 - Dot(pooled.data(), descriptor, dimension()));
+  }
+  return {.attention = AttentionGradient(descriptors, weighted.weights, slopes),
+          .log_mu = -options_.mu * Inner(adjoint, pooled)};
+}
+
+Pooled PoolingSystem::SolveEquation(const Equation& equation, const PoolingHints& hints) const {
+  const MatrixFRef& descriptors = equation.descriptors;
   const auto solve_directly = [&] {
     const MatrixD exact = descriptors.cast<double>();
     MatrixD gram = MatrixD::Zero(dimension(), dimension());
     gram.selfadjointView<Eigen::Lower>().rankUpdate(exact);
-    return SolveDirect(std::move(gram), exact.rowwise().sum() + term.cast<double>());
+    return SolveDirect(std::move(gram), exact * equation.targets + equation.term.cast<double>());
   };
   switch (options_.solver) {
     case PoolingSolver::kDirect:
       return solve_directly();
     case PoolingSolver::kDual:
-      return SolveDual(descriptors, term);
+      return SolveDual(equation);
     case PoolingSolver::kAuto:
     case PoolingSolver::kConjugateGradients:
       break;
@@ -272,13 +346,18 @@ Pooled PoolingSystem::Solve(const MatrixFRef& descriptors, const PoolingHints& h
   const auto multiply = [&](const VectorF& in, VectorF& out) {
     MultiplyByGram(descriptors, in, out);
   };
-  return IterateOr(multiply, rhs, hints, [&] {
-    return descriptors.cols() < dimension() ? SolveDual(descriptors, term) : solve_directly();
+  return IterateOr(multiply, equation.rhs, hints, [&] {
+    return descriptors.cols() < dimension() ? SolveDual(equation) : solve_directly();
   });
 }
 
 Pooled PoolingSystem::SolveFromGram(const MatrixFRef& gram, const VectorFRef& sum,
                                     const PoolingHints& hints) const {
+  if (attention_.size() > 0) {
+    throw Error(ErrorCode::kInvalidArgument,
+                "pooling with an attention needs the descriptors: their Gram matrix has lost the "
+                "weights");
+  }
   CheckDimension("rows of the Gram matrix", dimension(), gram.rows());
   CheckDimension("columns of the Gram matrix", dimension(), gram.cols());
   CheckDimension("sum of the descriptors", dimension(), sum.size());
@@ -325,17 +404,17 @@ void PoolingSystem::Precondition(const VectorF& in, VectorF& out) const {
   if (basis_.cols() > 0) AddWeightedGram(basis_, inverse_weights_, in, out);
 }
 
-// With φ = K⁻¹(b/γ + Vw) the system becomes (I + VᵀK⁻¹V) w = 1 − VᵀK⁻¹b/γ.
-Pooled PoolingSystem::SolveDual(const MatrixFRef& descriptors, const VectorF& term) const {
-  const MatrixD exact = descriptors.cast<double>();
+// With φ = K⁻¹(b/γ + Vw) the system becomes (I + VᵀK⁻¹V) w = t − VᵀK⁻¹b/γ.
+Pooled PoolingSystem::SolveDual(const Equation& equation) const {
+  const MatrixD exact = equation.descriptors.cast<double>();
+  const VectorD term = equation.term.cast<double>();
   const MatrixD coordinates = coupling_.basis().transpose() * exact;
   MatrixD matrix = exact.transpose() * exact / identity_;
   matrix += coordinates.transpose() * inverse_eigenvalues_.asDiagonal() * coordinates;
   matrix.diagonal().array() += 1;
-  const VectorD ones = VectorD::Ones(exact.cols());
   const VectorD weights =
-      SolveByCholesky(matrix, ones - exact.transpose() * ApplyInverseK(term.cast<double>()));
-  return Finished(ApplyInverseK(term.cast<double>() + exact * weights), PoolingSolver::kDual);
+      SolveByCholesky(matrix, equation.targets - exact.transpose() * ApplyInverseK(term));
+  return Finished(ApplyInverseK(term + exact * weights), PoolingSolver::kDual);
 }
 
 Pooled PoolingSystem::SolveDirect(MatrixD gram, const VectorD& rhs) const {

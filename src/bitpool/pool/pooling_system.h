@@ -54,6 +54,12 @@ struct Pooled {
   bool converged = true;                          // false only from kConjugateGradients by request
 };
 
+// Of a function of φ.
+struct PoolingGradient {
+  VectorD attention;  // with respect to a, which has as many numbers also where there is none
+  double log_mu = 0;  // with respect to log μ
+};
+
 // Turns the D×n local descriptors V of an image into the vector φ that solves
 //   (A + γVVᵀ + γμI) φ = γV1 + b,
 // with A and b of the coupling: generalised max pooling, SAH or SASH. φ is the minimum of
@@ -61,14 +67,19 @@ struct Pooled {
 // φ, however often it occurs. Never changes and may be used from many threads; the same V always
 // gives the same bits.
 //
+// With an attention a, descriptors have the weights w of DescriptorWeights, and φ solves
+//   (A + γV diag(w) Vᵀ + γμI) φ = γVw + b,
+// which is the system above for V′ = V diag(√w) with √w in the place of 1.
+//
 // Iterations are conjugate gradients with the preconditioner K = (A + γμI)/γ: the spectrum of the
 // coupling, which is wide where the autoencoder is good, then costs no iterations. They end when
 // the residual r = γV1 + b − (…)φ is at most `tolerance` × the right-hand side, both in the usual
 // norm and in that of K⁻¹, which sees the directions where A is small.
 class PoolingSystem {
  public:
-  // Throws kInvalidArgument for options without meaning.
-  PoolingSystem(Coupling coupling, const PoolingOptions& options);
+  // Throws kInvalidArgument for options without meaning, and for an attention of another dimension
+  // or with numbers that are not finite. An empty one: all descriptors count alike.
+  PoolingSystem(Coupling coupling, const PoolingOptions& options, VectorF attention = {});
 
   // φ = Solve(descriptors).vector
   VectorF Pool(const MatrixFRef& descriptors) const;
@@ -78,15 +89,29 @@ class PoolingSystem {
   Pooled Solve(const MatrixFRef& descriptors, const PoolingHints& hints = {}) const;
 
   // The same from VVᵀ and V1 (see PooledStatistics), O(D²) for each iteration. kDual needs the
-  // descriptors themselves and is refused.
+  // descriptors themselves and is refused, as is a system with an attention.
   Pooled SolveFromGram(const MatrixFRef& gram, const VectorFRef& sum,
                        const PoolingHints& hints = {}) const;
+
+  // The gradient of a function of φ = Pool(descriptors) from that with respect to φ, by one more
+  // solve with the same matrix. REQUIRES: as Solve.
+  PoolingGradient Gradient(const MatrixFRef& descriptors, const VectorF& pooled,
+                           const VectorF& gradient) const;
 
   Index dimension() const { return coupling_.dimension(); }
   const Coupling& coupling() const { return coupling_; }
   const PoolingOptions& options() const { return options_; }
+  const VectorF& attention() const { return attention_; }
 
  private:
+  // VVᵀφ + Kφ = Vt + b/γ
+  struct Equation {
+    const MatrixFRef& descriptors;
+    VectorD targets;  // t
+    VectorF term;     // b/γ
+    VectorF rhs;      // Vt + b/γ
+  };
+  Pooled SolveEquation(const Equation& equation, const PoolingHints& hints) const;
   VectorF ScaledTerm(const PoolingHints& hints) const;  // b/γ
   VectorD ApplyK(const VectorD& in) const;
   VectorD ApplyInverseK(const VectorD& in) const;
@@ -97,11 +122,12 @@ class PoolingSystem {
   template <class MultiplyGram, class SolveOtherwise>
   Pooled IterateOr(const MultiplyGram& multiply_gram, const VectorF& rhs, const PoolingHints& hints,
                    const SolveOtherwise& otherwise) const;
-  Pooled SolveDual(const MatrixFRef& descriptors, const VectorF& term) const;
+  Pooled SolveDual(const Equation& equation) const;
   Pooled SolveDirect(MatrixD gram, const VectorD& rhs) const;
 
   Coupling coupling_;
   PoolingOptions options_;
+  VectorF attention_;
   // Everything is divided by γ: (VVᵀ + K) φ = V1 + b/γ, and
   // K⁻¹ = I / identity + basis diag(inverse_eigenvalues) basisᵀ.
   double identity_ = 0;

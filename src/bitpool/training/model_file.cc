@@ -14,7 +14,9 @@ namespace bitpool {
 namespace {
 
 constexpr const char* kKind = "model";
-constexpr const char* kMetric = "pooling_metric";  // only where there is one
+// Only where there is one, and so in none of the models that were made before there were any.
+constexpr const char* kMetric = "pooling_metric";
+constexpr const char* kAttention = "pooling_attention";
 
 std::string ReadWord(const Container& container, const char* key) {
   const nlohmann::json& metadata = container.metadata();
@@ -40,7 +42,22 @@ std::shared_ptr<const HashEncoder> ReadEncoder(const Container& container) {
               fmt::format("an encoder of kind \"{}\": a newer Bitpool made it", kind));
 }
 
-std::optional<PoolingRecipe> ReadPooling(const Container& container) {
+MatrixF ReadMetric(const Container& container, Index dimension) {
+  if (!container.Has(kMetric)) return {};
+  MatrixF metric = ReadMatrix(container, kMetric);
+  if (metric.rows() == dimension && metric.cols() == dimension) return metric;
+  throw container.Damaged(kMetric, fmt::format("expected {0} × {0}", dimension));
+}
+
+VectorF ReadAttention(const Container& container, Index dimension) {
+  if (!container.Has(kAttention)) return {};
+  VectorF attention = ReadVector(container, kAttention);
+  if (attention.size() == dimension) return attention;
+  throw container.Damaged(kAttention,
+                          fmt::format("expected {} numbers, got {}", dimension, attention.size()));
+}
+
+std::optional<PoolingRecipe> ReadPooling(const Container& container, Index dimension) {
   const auto found = container.metadata().find("pooling");
   if (found == container.metadata().end()) return std::nullopt;
   const nlohmann::json& recipe = *found;
@@ -54,10 +71,11 @@ std::optional<PoolingRecipe> ReadPooling(const Container& container) {
     throw container.Damaged("metadata",
                             "expected \"pooling\" with normalise, mu above 0 and gamma from 0");
   }
-  PoolingRecipe read{
-      .normalise = recipe["normalise"].get<bool>(), .mu = number("mu"), .gamma = number("gamma")};
-  if (container.Has(kMetric)) read.metric = ReadMatrix(container, kMetric);
-  return read;
+  return PoolingRecipe{.normalise = recipe["normalise"].get<bool>(),
+                       .mu = number("mu"),
+                       .gamma = number("gamma"),
+                       .metric = ReadMetric(container, dimension),
+                       .attention = ReadAttention(container, dimension)};
 }
 
 // What an encoder's own checks refuse is a damaged file here.
@@ -86,6 +104,9 @@ nlohmann::json AddModel(ContainerWriter& writer, const StoredModel& stored) {
                            {"mu", model.pooling->mu},
                            {"gamma", model.pooling->gamma}};
     if (model.pooling->metric.size() > 0) AddMatrix(writer, kMetric, model.pooling->metric);
+    if (model.pooling->attention.size() > 0) {
+      AddMatrix(writer, kAttention, model.pooling->attention);
+    }
   }
   return metadata;
 }
@@ -96,12 +117,7 @@ StoredModel ReadModel(const Container& container) {
   model.method = ReadWord(container, "method");
   model.encoder = ReadValidEncoder(container);
   model.decoder = ReadLinearMap(container, "decoder", model.dimension(), model.bits());
-  model.pooling = ReadPooling(container);
-  if (model.pooling && model.pooling->metric.size() > 0 &&
-      (model.pooling->metric.rows() != model.dimension() ||
-       model.pooling->metric.cols() != model.dimension())) {
-    throw container.Damaged(kMetric, fmt::format("expected {0} × {0}", model.dimension()));
-  }
+  model.pooling = ReadPooling(container, model.dimension());
   stored.training = container.metadata().value("training", nlohmann::json::object());
   return stored;
 }

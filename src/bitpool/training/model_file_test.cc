@@ -8,6 +8,7 @@
 #include "bitpool/hash/feature_encoder.h"
 #include "bitpool/hash/sash.h"
 #include "bitpool/hash/testing.h"
+#include "bitpool/hash/two_layer_encoder.h"
 #include "bitpool/io/testing.h"
 #include "bitpool/linalg/testing.h"
 #include "bitpool/training/methods.h"
@@ -92,6 +93,66 @@ TEST(ModelFile, AKernelComesBackTheSame) {
   EXPECT_TRUE(SameBits(back.encoder->Project(x), encoder->Project(x)));
 }
 
+TEST(ModelFile, TwoLayersComeBackTheSame) {
+  const TempFolder folder;
+  const MatrixF x = ClusteredSamples(12, 60, 1);
+  Random random(2);
+  HashModel model{
+      .method = "itq",
+      .encoder = std::make_shared<TwoLayerEncoder>(TwoLayerMap{
+          .linear = {.weights = random.NormalMatrix(10, 12), .bias = random.NormalMatrix(10, 1)},
+          .hidden = {.weights = random.NormalMatrix(7, 12), .bias = random.NormalMatrix(7, 1)},
+          .output = random.NormalMatrix(10, 7)}),
+      .decoder = {}};
+  model.decoder = FitDecoder(*model.encoder, MatrixColumns(x), RunContext());
+  ExpectComesBackTheSame(model, x);
+}
+
+TEST(ModelFile, LayersMustFit) {
+  const TempFolder folder;
+  const auto write = [&](uint64_t units, uint64_t biases) {
+    ContainerWriter writer(Env::Posix(), folder / "m.bpm", "model", IfExists::kReplace);
+    const std::vector<float> values(64, 1);
+    const auto add = [&](const char* name, uint64_t columns, uint64_t rows) {
+      writer.Add<float>(name, {columns, rows}, std::span(values).first(columns * rows));
+    };
+    add("encoder_weights", 3, 2);
+    add("encoder_bias", 1, 2);
+    add("hidden_weights", 3, 5);
+    add("hidden_bias", 1, biases);
+    add("output_weights", units, 2);
+    add("decoder_weights", 2, 3);
+    add("decoder_bias", 1, 3);
+    writer.Commit({{"method", "itq"}, {"encoder", "two_layer"}});
+  };
+  const auto open = [&] { OpenModel(Env::Posix(), folder / "m.bpm"); };
+  write(5, 5);
+  EXPECT_NO_THROW(open());
+  write(4, 5);
+  ExpectError(ErrorCode::kCorrupt, {"encoder", "2 × 4 output weights"}, open);
+  write(5, 4);
+  ExpectError(ErrorCode::kCorrupt, {"hidden_bias", "expected 5"}, open);
+}
+
+TEST(ModelFile, KeepsTheAttentionOfThePooling) {
+  const TempFolder folder;
+  const MatrixF x = ClusteredSamples(3, 60, 1);
+  HashModel model = ModelOfVectors("itq", 2, x);
+  const VectorF attention = x.col(0);
+  model.pooling = PoolingRecipe{.attention = attention};
+  const auto save = [&] {
+    SaveModel(Env::Posix(), folder / "m.bpm", {.model = model, .training = {}}, IfExists::kReplace);
+  };
+  save();
+  const HashModel back = OpenModel(Env::Posix(), folder / "m.bpm").model;
+  ASSERT_TRUE(back.pooling.has_value());
+  EXPECT_TRUE(SameBits(back.pooling->attention, attention));
+  model.pooling->attention = VectorF::Ones(2);
+  save();
+  ExpectError(ErrorCode::kCorrupt, {"pooling_attention", "expected 3 numbers, got 2"},
+              [&] { OpenModel(Env::Posix(), folder / "m.bpm"); });
+}
+
 TEST(ModelFile, KeepsHowLocalFeaturesArePooled) {
   const TempFolder folder;
   const MatrixF x = ClusteredSamples(3, 60, 1);
@@ -103,6 +164,7 @@ TEST(ModelFile, KeepsHowLocalFeaturesArePooled) {
   EXPECT_FALSE(back.pooling->normalise);
   EXPECT_EQ(back.pooling->mu, 0.1);
   EXPECT_EQ(back.pooling->gamma, 1.0 / 3);
+  EXPECT_EQ(back.pooling->attention.size(), 0);
 }
 
 TEST(ModelFile, EveryDamageIsRejected) {
