@@ -32,7 +32,7 @@ MemoryFeatureSet ClutteredImages(Index pictures, uint64_t seed) {
       v.leftCols(6) = content + 0.3F * random.NormalMatrix(kDimension, 6);
       v.rightCols(12) = random.NormalMatrix(kDimension, 12);
       v.row(0).setZero();
-      v.block(0, 6, 1, 12).setConstant(4);
+      v.block(0, 6, 1, 12).setConstant(1.5F);
       images.Add("image", v);
     }
   }
@@ -59,6 +59,7 @@ LearnPoolingOptions Options(int steps = 40) {
   options.mu = 1;
   options.steps = steps;
   options.batch = 40;
+  options.attention_rate = 0.2;
   options.temperature = 0.2;
   return options;
 }
