@@ -47,6 +47,7 @@ ContrastOptions Small(int epochs = 20, Index hidden = 0) {
   options.batch = 64;
   options.hidden = hidden;
   options.temperature = 0.1;
+  options.learning_rate = 3e-3;  // few batches, and a start that knows nothing of views
   return options;
 }
 

@@ -9,7 +9,7 @@ namespace bitpool {
 // Deviation of a dimension of scaled vectors, on the average. A step of Adam changes every weight
 // by about the learning rate, whatever the scale of the vectors is; so this constant is the share
 // of the weights that a step changes.
-inline constexpr double kScaledDeviation = 3;
+inline constexpr double kScaledDeviation = 1;
 
 // How vectors are scaled before maps of them are learned by gradients: (x − mean) / unit.
 struct ViewScale {

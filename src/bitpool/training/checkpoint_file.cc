@@ -16,6 +16,7 @@ namespace {
 using nlohmann::json;
 
 constexpr const char* kKind = "checkpoint";
+constexpr const char* kContrastKind = "contrast checkpoint";
 constexpr const char* kVectors = "vectors";
 constexpr const char* kCodes = "codes";
 constexpr const char* kMetadata = "metadata";
@@ -114,6 +115,55 @@ std::vector<TrainingIteration> ReadIterations(const Container& container) {
   return iterations;
 }
 
+json StoredIterations(const std::vector<TrainingIteration>& iterations) {
+  json list = json::array();
+  for (const TrainingIteration& iteration : iterations) {
+    json& entry = list.emplace_back(json::object());
+    for (const IterationField& field : kIterationFields) entry[field.name] = iteration.*field.value;
+  }
+  return list;
+}
+
+std::string HiddenOf(const std::string& map) { return map + "_hidden"; }
+std::string OutputOf(const std::string& map) { return map + "_output"; }
+
+// A hidden layer has sections only where there is one.
+void AddTwoLayerMap(ContainerWriter& writer, const std::string& name, const TwoLayerMap& map) {
+  AddLinearMap(writer, name, map.linear);
+  if (map.hidden_units() == 0) return;
+  AddLinearMap(writer, HiddenOf(name), map.hidden);
+  AddMatrix(writer, OutputOf(name), map.output);
+}
+
+TwoLayerMap ReadTwoLayerMap(const Container& container, const std::string& name) {
+  TwoLayerMap map{.linear = ReadLinearMap(container, name), .hidden = {}, .output = {}};
+  map.hidden = {.weights = MatrixF(0, map.dimension()), .bias = VectorF(0)};
+  map.output = MatrixF(map.bits(), 0);
+  if (!container.Has(OutputOf(name))) return map;
+  map.output = ReadMatrix(container, OutputOf(name));
+  if (map.output.rows() != map.bits()) {
+    throw container.Damaged(OutputOf(name),
+                            fmt::format("expected {} rows, got {}", map.bits(), map.output.rows()));
+  }
+  map.hidden = ReadLinearMap(container, HiddenOf(name), map.output.cols(), map.dimension());
+  return map;
+}
+
+// The map of that name, which must have the sizes of another.
+TwoLayerMap ReadTwoLayerMapLike(const Container& container, const std::string& name,
+                                const TwoLayerMap& like) {
+  TwoLayerMap map = ReadTwoLayerMap(container, name);
+  if (map.bits() == like.bits() && map.dimension() == like.dimension() &&
+      map.hidden_units() == like.hidden_units()) {
+    return map;
+  }
+  throw container.Damaged(
+      name + "_weights",
+      fmt::format("expected {} bits of dimension {} with {} hidden units, got {} of {} with {}",
+                  like.bits(), like.dimension(), like.hidden_units(), map.bits(), map.dimension(),
+                  map.hidden_units()));
+}
+
 BinaryCodes ReadCodes(const Container& container, Index images) {
   const int bits = ReadBits(container);
   const Section& section = container.Find(kCodes, DType::kU1, 2);
@@ -134,11 +184,6 @@ BinaryCodes ReadCodes(const Container& container, Index images) {
 
 void SaveCheckpoint(Env& env, const std::filesystem::path& path, const JointState& state,
                     const json& job) {
-  json iterations = json::array();
-  for (const TrainingIteration& iteration : state.iterations) {
-    json& entry = iterations.emplace_back(json::object());
-    for (const IterationField& field : kIterationFields) entry[field.name] = iteration.*field.value;
-  }
   ContainerWriter writer(env, path, kKind, IfExists::kReplace);
   AddMatrix(writer, kVectors, state.vectors);
   writer.Add<uint8_t>(kCodes,
@@ -149,7 +194,7 @@ void SaveCheckpoint(Env& env, const std::filesystem::path& path, const JointStat
   writer.Commit({{"job", job},
                  {"bits", state.codes.bits()},
                  {"gamma", state.gamma},
-                 {"iterations", std::move(iterations)}});
+                 {"iterations", StoredIterations(state.iterations)}});
 }
 
 JointState ParseCheckpoint(const Container& container, const json& job) {
@@ -173,6 +218,30 @@ JointState ParseCheckpoint(const Container& container, const json& job) {
 
 JointState LoadCheckpoint(Env& env, const std::filesystem::path& path, const json& job) {
   return ParseCheckpoint(Container::Open(env, path), job);
+}
+
+void SaveCheckpoint(Env& env, const std::filesystem::path& path, const ContrastState& state,
+                    const json& job) {
+  ContainerWriter writer(env, path, kContrastKind, IfExists::kReplace);
+  AddTwoLayerMap(writer, "map", state.map);
+  AddTwoLayerMap(writer, "mean", state.mean);
+  AddTwoLayerMap(writer, "square", state.square);
+  writer.Commit({{"job", job}, {"iterations", StoredIterations(state.iterations)}});
+}
+
+ContrastState ParseContrastCheckpoint(const Container& container, const json& job) {
+  container.ExpectKind(kContrastKind);
+  RequireSameJob(container, job);
+  ContrastState state;
+  state.iterations = ReadIterations(container);
+  state.map = ReadTwoLayerMap(container, "map");
+  state.mean = ReadTwoLayerMapLike(container, "mean", state.map);
+  state.square = ReadTwoLayerMapLike(container, "square", state.map);
+  return state;
+}
+
+ContrastState LoadContrastCheckpoint(Env& env, const std::filesystem::path& path, const json& job) {
+  return ParseContrastCheckpoint(Container::Open(env, path), job);
 }
 
 }  // namespace bitpool

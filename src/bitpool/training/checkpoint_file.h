@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "bitpool/hash/contrast.h"
 #include "bitpool/hash/sah.h"
 #include "bitpool/io/container.h"
 #include "bitpool/io/env.h"
@@ -20,5 +21,12 @@ void SaveCheckpoint(Env& env, const std::filesystem::path& path, const JointStat
 // complete state.
 JointState LoadCheckpoint(Env& env, const std::filesystem::path& path, const nlohmann::json& job);
 JointState ParseCheckpoint(const Container& container, const nlohmann::json& job);
+
+// The same for the contrast of views.
+void SaveCheckpoint(Env& env, const std::filesystem::path& path, const ContrastState& state,
+                    const nlohmann::json& job);
+ContrastState LoadContrastCheckpoint(Env& env, const std::filesystem::path& path,
+                                     const nlohmann::json& job);
+ContrastState ParseContrastCheckpoint(const Container& container, const nlohmann::json& job);
 
 }  // namespace bitpool
