@@ -16,7 +16,7 @@ struct LearnPoolingOptions {
   int steps = 80;                  // each pools 2 × batch images, and solves as often again
   Index batch = 128;               // pictures of a step
   double map_rate = 1e-3;          // the learning rates, which fall as a cosine: of the hash
-  double attention_rate = 5e-2;    // functions, of a,
+  double attention_rate = 0.1;     // functions, of a,
   double mu_rate = 5e-2;           // and of log μ
   double tolerance = 1e-3;         // relative residual of the pooling systems
 
