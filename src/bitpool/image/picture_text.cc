@@ -27,18 +27,16 @@ bool HasDot(Index column, Index row) {
   return (dots >> (kLetterColumns - 1 - within) & 1) != 0;
 }
 
-// The top or left end of what is `length` long around a middle.
-Index Begin(Index length, double middle, Index side) {
-  return static_cast<Index>(middle * static_cast<double>(side)) - length / 2;
-}
-
 }  // namespace
 
 void DrawSample(Picture& picture, const TextPlacement& placement) {
   const auto across = static_cast<Index>(placement.width * static_cast<double>(picture.width));
   const Index dot = std::max<Index>(1, across / kWordColumns);
-  const Index left = Begin(dot * kWordColumns, placement.middle.x, picture.width);
-  const Index top = Begin(dot * kLetterRows, placement.middle.y, picture.height);
+  const auto middle_twice =
+      static_cast<Index>(2 * placement.middle.x * static_cast<double>(picture.width));
+  const Index left = (middle_twice - dot * kWordColumns) / 2;
+  const auto middle = static_cast<Index>(placement.middle.y * static_cast<double>(picture.height));
+  const Index top = middle - dot * kLetterRows / 2;
   const Index bottom = std::min(picture.height, top + dot * kLetterRows);
   const Index right = std::min(picture.width, left + dot * kWordColumns);
   for (Index y = std::max<Index>(0, top); y < bottom; ++y) {

@@ -252,6 +252,7 @@ void ViewPlan::Validate() const {
 
 std::vector<Picture> MakeViews(const Picture& picture, const ViewPlan& plan) {
   plan.Validate();
+  if (plan.count == 0) return {};
   const Random random = Random(plan.seed).Fork(DigestOf(picture));
   std::vector<Picture> views;
   for (Index i = 0; i < plan.count; ++i) {

@@ -23,17 +23,28 @@ struct Perspective {
   }
 };
 
-// The map of the unit square to four corners (Heckbert, 1989).
+Error BadCorners() {
+  return {ErrorCode::kInvalidArgument,
+          "corners of a view: expected four finite ones of a convex shape, not on a line"};
+}
+
+// Areas below this share of the sides' product are rounding: their corners lie on a line.
+constexpr double kNoArea = 1e-12;
+
+// The map of the unit square to four corners (Heckbert, 1989). The denominator is positive at the
+// corners, and so within, for a convex shape and for no other.
 Perspective SquareTo(const Corners& corners) {
+  for (const Point& corner : corners) {
+    if (!std::isfinite(corner.x) || !std::isfinite(corner.y)) throw BadCorners();
+  }
   const auto& [p, q, r, s] = corners;
   const double x = p.x - q.x + r.x - s.x, y = p.y - q.y + r.y - s.y;
   const double x1 = q.x - r.x, y1 = q.y - r.y, x2 = s.x - r.x, y2 = s.y - r.y;
   const double determinant = x1 * y2 - x2 * y1;
-  // Zero for corners on a line; the comparison is also false for what is not a number.
-  if (!(std::abs(determinant) > 0)) {
-    throw Error(ErrorCode::kInvalidArgument, "corners of a view: expected four not on a line");
-  }
+  const double sides = (std::abs(x1) + std::abs(y1)) * (std::abs(x2) + std::abs(y2));
+  if (!(std::abs(determinant) > kNoArea * sides)) throw BadCorners();
   const double g = (x * y2 - x2 * y) / determinant, h = (x1 * y - x * y1) / determinant;
+  if (!(std::min({1 + g, 1 + h, 1 + g + h}) > kNoArea)) throw BadCorners();
   return {.a = q.x - p.x + g * q.x,
           .b = s.x - p.x + h * s.x,
           .c = p.x,

@@ -17,8 +17,9 @@ using Corners = std::array<Point, 4>;
 
 // The part of the picture within the corners, as a camera would see it, in so many pixels. Every
 // pixel is the mean of what it covers; outside the picture everything is black. The same on every
-// machine: nothing but additions, multiplications and divisions is done. Throws kInvalidArgument
-// for a size below 1, corners that lie on a line, and pixels that do not match the sizes.
+// machine: nothing but additions, multiplications, divisions and roots is done. Throws
+// kInvalidArgument for a size below 1, corners that are not finite or not those of a convex shape,
+// and pixels that do not match the sizes.
 Picture Warp(const Picture& picture, const Corners& corners, Index width, Index height);
 
 }  // namespace bitpool
