@@ -19,6 +19,7 @@ constexpr const char* kDescriptorEnds = "descriptor_ends";
 constexpr const char* kNameEnds = "name_ends";
 constexpr const char* kNames = "names";
 constexpr const char* kImagesPerPicture = "images_per_picture";  // only where there are views
+constexpr Index kMaxImagesPerPicture = Index{1} << 20;
 
 // `ends` must climb to exactly `total`: then every range it makes lies within what it counts.
 void CheckEnds(const Container& container, const char* section, std::span<const uint64_t> ends,
@@ -51,6 +52,11 @@ FeatureFileWriter::FeatureFileWriter(Env& env, const std::filesystem::path& path
   if (dimension < 1 || dimension > static_cast<Index>(kMaxDimension)) {
     throw Error(ErrorCode::kInvalidArgument, path.string(),
                 fmt::format("dimension {}, expected 1 to {}", dimension, kMaxDimension));
+  }
+  if (images_per_picture < 1 || images_per_picture > kMaxImagesPerPicture) {
+    throw Error(ErrorCode::kInvalidArgument, path.string(),
+                fmt::format("{} images per picture, expected 1 to {}", images_per_picture,
+                            kMaxImagesPerPicture));
   }
   writer_.Begin(kDescriptors, precision == Precision::kHalf ? DType::kF2 : DType::kF4);
 }
@@ -131,9 +137,11 @@ void FeatureFile::ReadImagesPerPicture() {
   if (!container_.Has(kImagesPerPicture)) return;
   const auto read = container_.ReadArray<uint64_t>(kImagesPerPicture, 1);
   const uint64_t images = descriptor_ends_.size();
-  if (read.size() != 1 || read[0] < 1 || images % read[0] != 0) {
+  if (read.size() != 1 || read[0] < 1 || read[0] > uint64_t{kMaxImagesPerPicture} ||
+      images % read[0] != 0) {
     throw container_.Damaged(kImagesPerPicture,
-                             fmt::format("expected one number that divides {} images", images));
+                             fmt::format("expected one number from 1 to {} that divides {} images",
+                                         kMaxImagesPerPicture, images));
   }
   images_per_picture_ = static_cast<Index>(read[0]);
 }

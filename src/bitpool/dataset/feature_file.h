@@ -18,7 +18,8 @@ enum class Precision { kHalf, kSingle };
 // the descriptors.
 class FeatureFileWriter {
  public:
-  // Whoever writes views appends those of a picture right behind it.
+  // Whoever writes views appends those of a picture right behind it. Throws kInvalidArgument for a
+  // dimension or a number of images per picture that has no meaning.
   FeatureFileWriter(Env& env, const std::filesystem::path& path, Index dimension,
                     Precision precision, IfExists if_exists, Index images_per_picture = 1);
 

@@ -138,6 +138,77 @@ TEST(FeatureFile, ABadImageIsNamedAndTheNextGoesOn) {
   EXPECT_EQ(read, MatrixF::Constant(2, 3, 2.0F));
 }
 
+// Two pictures with two views each, names and numbers of their own.
+void WriteViews(const std::filesystem::path& path) {
+  FeatureFileWriter writer(Env::Posix(), path, 2, Precision::kSingle, IfExists::kFail, 3);
+  for (Index image = 0; image < 6; ++image) {
+    writer.Append("image" + std::to_string(image),
+                  MatrixF::Constant(2, 1 + image, static_cast<float>(image)));
+  }
+  writer.Commit({});
+}
+
+TEST(FeatureFile, ViewsComeBack) {
+  const TempFolder folder;
+  WriteViews(folder / "a.bpf");
+  const FeatureFile file = FeatureFile::Open(Env::Posix(), folder / "a.bpf");
+  EXPECT_EQ(file.images_per_picture(), 3);
+  EXPECT_EQ(file.pictures(), 2);
+  ASSERT_EQ(file.size(), 6);
+  MatrixF read;
+  file.Read(4, read);
+  EXPECT_EQ(file.name(4), "image4");
+  EXPECT_EQ(read, MatrixF::Constant(2, 5, 4.0F));
+}
+
+TEST(FeatureFile, EveryDamageOfAFileWithViewsIsRejected) {
+  const TempFolder folder;
+  WriteViews(folder / "a.bpf");
+  const std::string bytes = ToString(Env::Posix().Map(folder / "a.bpf")->bytes());
+  testing::ExpectEveryDamageIsRejected(bytes, [](const std::shared_ptr<const FileView>& view) {
+    const FeatureFile file = FeatureFile::Parse(Container::Parse(view));
+    MatrixF read;
+    for (Index image = 0; image < file.size(); ++image) file.Read(image, read);
+  });
+}
+
+TEST(FeatureFile, WithoutViewsThereIsNothingAboutThem) {
+  const TempFolder folder;
+  for (const Precision precision : {Precision::kHalf, Precision::kSingle}) {
+    const auto golden =
+        std::filesystem::path(BITPOOL_SOURCE_DIR) / "tests/golden" /
+        (precision == Precision::kHalf ? "features-half.bpf" : "features-single.bpf");
+    const FeatureFile file = FeatureFile::Open(Env::Posix(), golden);
+    EXPECT_EQ(file.images_per_picture(), 1);
+    EXPECT_EQ(file.pictures(), 3);
+  }
+  FeatureFileWriter writer(Env::Posix(), folder / "a.bpf", 2, Precision::kHalf, IfExists::kFail, 1);
+  writer.Append("a", MatrixF::Ones(2, 1));
+  writer.Commit({});
+  EXPECT_FALSE(Container::Open(Env::Posix(), folder / "a.bpf").Has("images_per_picture"));
+  // A set with views may be empty and still know it.
+  FeatureFileWriter(Env::Posix(), folder / "b.bpf", 2, Precision::kHalf, IfExists::kFail, 9)
+      .Commit({});
+  const FeatureFile empty = FeatureFile::Open(Env::Posix(), folder / "b.bpf");
+  EXPECT_EQ(empty.images_per_picture(), 9);
+  EXPECT_EQ(empty.pictures(), 0);
+}
+
+TEST(FeatureFile, EveryPictureHasAllOfItsViews) {
+  const TempFolder folder;
+  FeatureFileWriter writer(Env::Posix(), folder / "a.bpf", 2, Precision::kHalf, IfExists::kFail, 3);
+  for (int image = 0; image < 4; ++image) writer.Append("a", MatrixF::Ones(2, 1));
+  ExpectError(ErrorCode::kInternal, {"4 images", "3 of each picture"}, [&] { writer.Commit({}); });
+  EXPECT_FALSE(Env::Posix().Exists(folder / "a.bpf"));
+  for (const Index bad : {Index{0}, Index{-1}}) {
+    ExpectError(ErrorCode::kInvalidArgument, {"b.bpf", std::to_string(bad) + " images per picture"},
+                [&] {
+                  FeatureFileWriter(Env::Posix(), folder / "b.bpf", 2, Precision::kHalf,
+                                    IfExists::kFail, bad);
+                });
+  }
+}
+
 TEST(FeatureFile, ADamagedImageStopsWithItsName) {
   const TempFolder folder;
   {
@@ -157,9 +228,11 @@ TEST(FeatureFile, ADamagedImageStopsWithItsName) {
               [&] { file.Read(2, read); });
 }
 
-// A container whose sections are well-formed but do not fit together.
+// A container whose sections are well-formed but do not fit together. Without `per_picture` it has
+// no section about views.
 std::string Inconsistent(uint64_t dimension, const std::vector<uint64_t>& ends,
-                         const std::vector<uint64_t>& name_ends) {
+                         const std::vector<uint64_t>& name_ends,
+                         const std::vector<uint64_t>& per_picture = {}) {
   const TempFolder folder;
   ContainerWriter writer(Env::Posix(), folder / "a", "features", IfExists::kFail);
   const std::vector<float> values(dimension == 0 ? 0 : 12, 1.0F);
@@ -167,6 +240,9 @@ std::string Inconsistent(uint64_t dimension, const std::vector<uint64_t>& ends,
   writer.Add<uint64_t>("descriptor_ends", {ends.size()}, ends);
   writer.Add<uint64_t>("name_ends", {name_ends.size()}, name_ends);
   writer.Add("names", DType::kU1, {4}, testing::ToBytes("abcd"));
+  if (!per_picture.empty()) {
+    writer.Add<uint64_t>("images_per_picture", {per_picture.size()}, per_picture);
+  }
   writer.Commit({});
   return ToString(Env::Posix().Map(folder / "a")->bytes());
 }
@@ -196,6 +272,13 @@ TEST(FeatureFile, SectionsThatDoNotFitTogetherAreCorrupt) {
   ExpectError(ErrorCode::kCorrupt, {"dimension 0"}, [&] {
     parse(Inconsistent(0, {1, 12}, {2, 4}));
   });
+  for (const uint64_t fits : {1, 2}) parse(Inconsistent(3, {1, 4}, {2, 4}, {fits}));
+  const std::vector<std::vector<uint64_t>> misfits = {{0}, {3}, {4}, {huge}, {1, 1}};
+  for (const std::vector<uint64_t>& per_picture : misfits) {
+    ExpectError(ErrorCode::kCorrupt, {"images_per_picture", "divides 2 images"}, [&] {
+      parse(Inconsistent(3, {1, 4}, {2, 4}, per_picture));
+    });
+  }
 }
 
 }  // namespace

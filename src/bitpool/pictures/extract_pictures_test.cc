@@ -221,6 +221,126 @@ TEST(ExtractPictures, PartsOfOtherPicturesOrAnotherWayAreNotUsed) {
   EXPECT_EQ(interrupt_then([&] { job.resume = false; }, Describer()), 0);
 }
 
+PictureExtraction JobWithViews(const TempFolder& folder, Index count) {
+  PictureExtraction job = Job(folder);
+  job.views = {.count = count, .kind = ViewKind::kScenes, .seed = 3};
+  return job;
+}
+
+TEST(ExtractPictures, WritesTheViewsBehindTheirPicture) {
+  const TempFolder folder;
+  std::vector<std::string> names = WritePictures(folder);
+  std::ranges::sort(names);
+  const PictureExtraction job = JobWithViews(folder, 2);
+  const ExtractedPictures result =
+      ExtractPictures(Env::Posix(), Describer(), job, RunContext({.threads = 2}));
+  EXPECT_EQ(result.pictures, 10);
+  EXPECT_TRUE(result.failed.empty());
+  const FeatureFile file = FeatureFile::Open(Env::Posix(), job.output);
+  EXPECT_EQ(file.images_per_picture(), 3);
+  EXPECT_EQ(file.pictures(), 10);
+  EXPECT_EQ(file.about().at("views"),
+            (nlohmann::json{{"count", 2}, {"kind", "scenes"}, {"seed", 3}, {"version", 1}}));
+  ASSERT_EQ(file.size(), 30);
+  Index descriptors = 0;
+  for (Index picture = 0; picture < 10; ++picture) {
+    const std::string& name = names[static_cast<size_t>(picture)];
+    std::vector<Picture> images = {
+        Describer().Decode(Env::Posix().Read(folder / ("pictures/" + name), 1 << 20))};
+    for (Picture& view : MakeViews(images[0], job.views)) images.push_back(std::move(view));
+    for (Index i = 0; i < 3; ++i) {
+      EXPECT_EQ(file.name(3 * picture + i), i == 0 ? name : name + "#" + std::to_string(i));
+      MatrixF stored;
+      file.Read(3 * picture + i, stored);
+      EXPECT_GT(stored.cols(), 0);
+      EXPECT_TRUE(SameBits(stored, Rounded(Describer().Describe(images[static_cast<size_t>(i)]))));
+      descriptors += stored.cols();
+    }
+  }
+  EXPECT_EQ(result.descriptors, descriptors);
+}
+
+TEST(ExtractPictures, WithViewsIsTheSameAtAnyNumberOfThreadsAndSizeOfParts) {
+  const TempFolder folder;
+  WritePictures(folder);
+  PictureExtraction job = JobWithViews(folder, 2);
+  job.views.kind = ViewKind::kCopies;
+  ExtractPictures(Env::Posix(), Describer(), job, RunContext({.threads = 1}));
+  const std::string expected = Content(job.output);
+  job.if_exists = IfExists::kReplace;
+  job.part_size = 3;
+  ExtractPictures(Env::Posix(), Describer(), job, RunContext({.threads = 4}));
+  EXPECT_EQ(Content(job.output), expected);
+}
+
+TEST(ExtractPictures, PartsWithOtherViewsAreNotUsed) {
+  const TempFolder folder;
+  WritePictures(folder);
+  const auto resumed_with = [&](const ViewPlan& plan) {
+    PictureExtraction job = JobWithViews(folder, 1);
+    ExtractUntil(8, job);
+    job.views = plan;
+    job.resume = true;
+    const Index resumed = ExtractPictures(Env::Posix(), Describer(), job, RunContext()).resumed;
+    EXPECT_EQ(FeatureFile::Open(Env::Posix(), job.output).size(), 10 * (1 + plan.count));
+    fs::remove(job.output);
+    return resumed;
+  };
+  const ViewPlan plan = JobWithViews(folder, 1).views;
+  EXPECT_EQ(resumed_with(plan), 8);
+  EXPECT_EQ(resumed_with({.count = 2, .kind = plan.kind, .seed = plan.seed}), 0);
+  EXPECT_EQ(resumed_with({.count = 0, .kind = plan.kind, .seed = plan.seed}), 0);
+  EXPECT_EQ(resumed_with({.count = 1, .kind = ViewKind::kClasses, .seed = plan.seed}), 0);
+  EXPECT_EQ(resumed_with({.count = 1, .kind = plan.kind, .seed = 4}), 0);
+}
+
+TEST(ExtractPictures, LeavesOutFailedPicturesWithTheirViews) {
+  const TempFolder folder;
+  WritePictures(folder);
+  WriteText(folder / "pictures/even/text.jpg", "no picture");
+  WriteBytes(folder / "pictures/odd/plain.jpg", EncodeJpeg(UniformPicture(96, 72), 90));
+  const PictureExtraction job = JobWithViews(folder, 2);
+  const ExtractedPictures result = ExtractPictures(Env::Posix(), Describer(), job, RunContext());
+  EXPECT_EQ(result.pictures, 10);
+  EXPECT_EQ(result.failed.size(), 2U);
+  const FeatureFile file = FeatureFile::Open(Env::Posix(), job.output);
+  ASSERT_EQ(file.size(), 30);
+  for (Index image = 0; image < 30; ++image) {
+    EXPECT_EQ(file.name(image).find("text"), std::string::npos);
+    EXPECT_EQ(file.name(image).find("plain"), std::string::npos);
+  }
+}
+
+// All there is to see stands in a corner, which a cut may miss.
+TEST(ExtractPictures, AViewWithoutFeaturesHasThoseOfItsPicture) {
+  const TempFolder folder;
+  Picture picture = UniformPicture(96, 72);
+  const Picture spots = testing::SpottedPicture(22, 22, 5);
+  for (Index y = 0; y < 22; ++y) {
+    std::copy_n(spots.pixels.begin() + 3 * 22 * y, 3 * 22, picture.pixels.begin() + 3 * 96 * y);
+  }
+  WriteBytes(folder / "pictures/corner.png", EncodeJpeg(picture, 95));
+  const PictureExtraction job = JobWithViews(folder, 24);
+  ExtractPictures(Env::Posix(), Describer(), job, RunContext());
+  const Picture decoded =
+      Describer().Decode(Env::Posix().Read(folder / "pictures/corner.png", 1 << 20));
+  const MatrixF own = Rounded(Describer().Describe(decoded));
+  ASSERT_GT(own.cols(), 0);
+  const FeatureFile file = FeatureFile::Open(Env::Posix(), job.output);
+  ASSERT_EQ(file.size(), 25);
+  int without = 0, with = 0;
+  const std::vector<Picture> views = MakeViews(decoded, job.views);
+  for (Index i = 0; i < 24; ++i) {
+    const MatrixF features = Describer().Describe(views[static_cast<size_t>(i)]);
+    MatrixF stored;
+    file.Read(1 + i, stored);
+    EXPECT_TRUE(SameBits(stored, features.cols() == 0 ? own : Rounded(features)));
+    ++(features.cols() == 0 ? without : with);
+  }
+  EXPECT_GT(without, 0) << "for the test to mean something";
+  EXPECT_GT(with, 0);
+}
+
 TEST(ExtractPictures, AnyFailureOfTheDiskLeavesNoOutput) {
   const TempFolder folder;
   WritePictures(folder);
@@ -268,6 +388,13 @@ TEST(ExtractPictures, TheEdges) {
   job.limit = -1;
   ExpectError(ErrorCode::kInvalidArgument, {"limit"}, extract);
   job.limit = 0;
+  for (const Index views : {-1, 65}) {
+    job.views.count = views;
+    ExpectError(ErrorCode::kInvalidArgument, {"views: expected 0 to 64"}, extract);
+  }
+  job.views.count = 0;
+  extract();
+  EXPECT_FALSE(FeatureFile::Open(Env::Posix(), job.output).about().contains("views"));
   job.part_size = 0;
   ExpectError(ErrorCode::kInvalidArgument, {"part_size"}, extract);
 }
