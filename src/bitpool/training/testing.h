@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <atomic>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -34,6 +35,25 @@ inline MemoryFeatureSet SmallScenes(Index images, Index dimension, Index scenes,
   return set;
 }
 
+// Pictures and their views: non-negative descriptors around a few directions of the picture. The
+// images in `empty` have none.
+inline MemoryFeatureSet SmallViews(Index pictures, Index dimension, Index per_picture,
+                                   uint64_t seed, const std::set<Index>& empty = {}) {
+  Random random(seed);
+  MemoryFeatureSet set(dimension, per_picture);
+  for (Index picture = 0; picture < pictures; ++picture) {
+    const MatrixF directions = random.NormalMatrix(dimension, 4);
+    for (Index i = 0; i < per_picture; ++i) {
+      const auto count = static_cast<Index>(8 + random.Below(20));
+      MatrixF descriptors = 0.2F * random.NormalMatrix(dimension, count);
+      for (Index j = 0; j < count; ++j) descriptors.col(j) += directions.col(j % 4);
+      if (empty.contains(set.size())) descriptors.resize(dimension, 0);
+      set.Add(fmt::format("picture{}#{}", picture, i), descriptors.cwiseMax(0.01F));
+    }
+  }
+  return set;
+}
+
 // A class for each of so many items: item i has class i % scenes % classes, where SmallScenes shows
 // scene i % scenes.
 inline Labels SceneClasses(Index items, Index scenes, Index classes) {
@@ -58,6 +78,7 @@ class CountingFeatureSet : public FeatureSet {
 
   Index size() const override { return set_.size(); }
   Index dimension() const override { return set_.dimension(); }
+  Index images_per_picture() const override { return set_.images_per_picture(); }
   std::string name(Index image) const override { return set_.name(image); }
   Index descriptor_count(Index image) const override { return set_.descriptor_count(image); }
   void Read(Index image, MatrixF& descriptors) const override {

@@ -25,6 +25,18 @@ constexpr double kFirstStep = 3;
 // Windows that share no descriptor: those that do reward codes which remember single descriptors.
 constexpr double kHalf = 0.5;
 
+// The pictures all of whose images have descriptors: the others could not be compared.
+std::vector<Index> WholePictures(const FeatureSet& features, const std::vector<Index>& pictures) {
+  const Index each = features.images_per_picture();
+  std::vector<Index> whole;
+  for (const Index picture : pictures) {
+    bool all = true;
+    for (Index i = 0; i < each; ++i) all &= features.descriptor_count(picture * each + i) > 0;
+    if (all) whole.push_back(picture);
+  }
+  return whole;
+}
+
 // The held-out images: what they search with, what is searched, and the right answers.
 class Criterion {
  public:
@@ -32,7 +44,7 @@ class Criterion {
             const Labels* labels, const RunContext& context)
       : queries_(features.dimension()), database_(features.dimension()) {
     std::vector<Index> usable;  // one half searches, the other is to be found
-    for (const Index picture : pictures) {
+    for (const Index picture : WholePictures(features, pictures)) {
       if (features.descriptor_count(picture * features.images_per_picture()) > 1) {
         usable.push_back(picture);
       }
@@ -127,7 +139,7 @@ class Tuner {
         criterion_(features, split_.chosen, Normalises(options), labels, context.WithoutProgress()),
         plan_(TuningOf(options.settings)),
         search_(plan_, options_.settings.options),
-        training_(Draw(split_.rest, options.training, context.seed())),
+        training_(WholePictures(features, Draw(split_.rest, options.training, context.seed()))),
         images_(FeatureSubset::OfPictures(features, training_)),
         trainer_(records_, &labels_, &images_, Normalises(options)) {
     const FeatureSubset pictures = FeatureSubset::WithoutViews(images_);

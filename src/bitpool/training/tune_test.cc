@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "bitpool/hash/sash.h"
 #include "bitpool/linalg/testing.h"
@@ -193,6 +194,104 @@ TEST(Tune, RefusesWhatCannotBeTuned) {
   const Labels labels = Labels::Single({0, 1});
   EXPECT_THAT(RefusalOf([&] { Tune(Options("sah"), images, &labels, RunContext()); }),
               testing::HasSubstr("2 labels for 5 images"));
+}
+
+TuneOptions Whitened(const char* method) {
+  TuneOptions options = Options(method);
+  options.settings.options["whiten"] = 1;
+  return options;
+}
+
+// A view must find another one of its picture. μ and ε, then the number of views; then a step of μ
+// up and down.
+TEST(Tune, WithViewsAsksWithThemAndChoosesTheWhitening) {
+  const MemoryFeatureSet images = SmallViews(60, 8, 4, 1);
+  const TuneResult result = Tune(Whitened("itq"), images, nullptr, RunContext());
+  EXPECT_EQ(result.criterion, "mAP of finding a view of a held-out picture by another one");
+  ASSERT_EQ(result.trials.size(), 3U * 5 + 3 + 2);
+  std::set<double> epsilons, views;
+  double best = 0;
+  for (const TuneTrial& trial : result.trials) {
+    epsilons.insert(trial.ValueOf("epsilon"));
+    views.insert(trial.ValueOf("views"));
+    best = std::max(best, trial.score);
+  }
+  EXPECT_EQ(epsilons, (std::set<double>{0.03, 0.1, 0.3, 1, 3}));
+  EXPECT_EQ(views, (std::set<double>{0, 2, 4}));
+  EXPECT_EQ(result.best.score, best);
+  EXPECT_GT(best, 30) << "percent; chance is about 18 of 20";
+  const MethodSettings chosen = result.Chosen(Whitened("itq").settings);
+  for (const char* constant : {"mu", "epsilon", "views"}) {
+    EXPECT_EQ(chosen.options.at(constant), result.best.ValueOf(constant)) << constant;
+  }
+  const nlohmann::json config = WriteConfig(Whitened("itq").settings, result);
+  EXPECT_EQ(config.at("whiten"), true);
+  EXPECT_TRUE(config.at("views").is_number_integer());
+  EXPECT_EQ(ReadConfig(nlohmann::json::parse(config.dump()), Options("itq").settings).options,
+            chosen.options);
+  EXPECT_THAT(RefusalOf([&] {
+                ReadConfig({{"whiten", 1}}, Options("itq").settings);
+              }),
+              testing::HasSubstr("\"whiten\""));
+}
+
+// The views judge methods that do not learn from them too.
+TEST(Tune, WithViewsJudgesOtherMethodsByThemToo) {
+  const MemoryFeatureSet images = SmallViews(60, 8, 2, 1);
+  TuneOptions options = Options("rba");
+  options.settings.options["lambda"] = 0.01;
+  options.rounds = 0;
+  const TuneResult result = Tune(options, images, nullptr, RunContext());
+  EXPECT_THAT(result.criterion, testing::HasSubstr("by another one"));
+  EXPECT_GT(result.best.score, 25);
+  EXPECT_FALSE(result.Chosen(options.settings).options.contains("epsilon"));
+}
+
+// Of a held-out picture three views are read, once, for the criterion, and it is not learned from:
+// what is, is read for every μ.
+TEST(Tune, NeverLearnsFromViewsOfHeldOutPictures) {
+  const MemoryFeatureSet images = SmallViews(30, 8, 5, 1);
+  const CountingFeatureSet counted(images);
+  TuneOptions options = Whitened("itq");
+  options.rounds = 0;
+  Tune(options, counted, nullptr, RunContext());
+  Index held_out = 0;
+  for (Index picture = 0; picture < 30; ++picture) {
+    std::vector<int> reads;
+    for (Index i = 0; i < 5; ++i) reads.push_back(counted.reads(5 * picture + i));
+    if (reads[3] == 0) {
+      ++held_out;
+      EXPECT_THAT(reads, testing::ElementsAre(0, 1, 1, 0, 1)) << picture;
+    } else {
+      EXPECT_THAT(reads, testing::ElementsAre(4, 3, 3, 3, 3)) << "once as a record, " << picture;
+    }
+  }
+  EXPECT_EQ(held_out, 10);
+}
+
+// A view without descriptors has no code: its picture is left out, and no other takes its place.
+TEST(Tune, LeavesOutPicturesWithAnEmptyView) {
+  TuneOptions options = Whitened("itq");
+  options.settings.bits = 8;
+  options.settings.options["mu"] = 1;
+  options.settings.options["views"] = 0;
+  options.rounds = 0;
+  const auto score = [&](const std::set<Index>& empty) {
+    return Tune(options, SmallViews(90, 8, 3, 1, empty), nullptr, RunContext()).best.score;
+  };
+  const double all = score({});
+  EXPECT_GT(all, 30) << "percent; chance is about 13";
+  std::set<Index> some;
+  for (Index picture = 0; picture < 90; picture += 6) some.insert(3 * picture + picture / 6 % 3);
+  EXPECT_GT(score(some), 0.8 * all);
+}
+
+TEST(Tune, OfWhitenedMethodsNeedsViews) {
+  const MemoryFeatureSet images = SmallScenes(30, 8, 4, 3);
+  EXPECT_THAT(RefusalOf([&] { Tune(Whitened("itq"), images, nullptr, RunContext()); }),
+              testing::HasSubstr("itself and its views"));
+  EXPECT_THAT(RefusalOf([&] { Tune(Options("kmh"), images, nullptr, RunContext()); }),
+              testing::HasSubstr("to tune without whitening"));
 }
 
 TEST(Config, OfSashHasAnAlphaAndThatOfSahHasNone) {
