@@ -104,13 +104,14 @@ void AddTrain(CLI::App& app, Session& session) {
       ->check(CLI::IsMember(MethodNames()))
       ->capture_default_str();
   command->add_option("--bits", settings.bits, "Length of the codes")->capture_default_str();
-  command->add_option("--vectors", options->vectors,
-                      "Training vectors, a file of any known format");
-  command->add_option("--features", options->features,
-                      "Training images as local features (.bpf); needed by " +
-                          ListMethods(MethodNames([](const Method& method) {
-                            return method.learns_from == LearnsFrom::kLocalFeatures;
-                          })));
+  CLI::Option* vectors = command->add_option("--vectors", options->vectors,
+                                             "Training vectors, a file of any known format");
+  CLI::Option* features =
+      command->add_option("--features", options->features,
+                          "Training images as local features (.bpf); needed by " +
+                              ListMethods(MethodNames([](const Method& method) {
+                                return method.learns_from == LearnsFrom::kLocalFeatures;
+                              })));
   command->add_option(
       "--labels", options->labels,
       "Their classes, for methods that learn from them (" +
@@ -119,11 +120,14 @@ void AddTrain(CLI::App& app, Session& session) {
       ->add_option(
           "--images-per-picture", options->images_per_picture,
           "Of --vectors: every picture is followed by its views; both together are so many")
+      ->needs(vectors)
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
-  command->add_option("--parts", options->parts,
-                      "Of --features without views: so many disjoint random parts of an image's "
-                      "features stand in for them");
+  command
+      ->add_option("--parts", options->parts,
+                   "Of --features without views: so many disjoint random parts of an image's "
+                   "features stand in for them")
+      ->needs(features);
   command->add_option("-o,--out", options->out, "Where to write the model (.bpm)")->required();
   command
       ->add_option("--preset", settings.preset,

@@ -36,12 +36,20 @@ std::vector<SharedOption> SharedOptions() {
   return all;
 }
 
+// A switch that the program can only turn off; others it can only turn on.
+bool IsOnByDefault(const OptionDescription& option) {
+  return option.type == OptionType::kSwitch && option.default_value != 0;
+}
+
 void AddOption(CLI::App* command, const OptionDescription& option, const std::string& help,
                MethodSettings& settings) {
   const std::string name = option.name;
-  if (option.type == OptionType::kSwitch) {
+  if (IsOnByDefault(option)) {
     command->add_flag_callback(
         "--no-" + name, [&settings, name] { settings.options[name] = 0; }, help);
+  } else if (option.type == OptionType::kSwitch) {
+    command->add_flag_callback(
+        "--" + name, [&settings, name] { settings.options[name] = 1; }, help);
   } else if (option.type == OptionType::kWhole) {
     command->add_option_function<int>(
         "--" + name, [&settings, name](int value) { settings.options[name] = value; }, help);
@@ -53,7 +61,7 @@ void AddOption(CLI::App* command, const OptionDescription& option, const std::st
 
 std::string HelpOf(const SharedOption& option) {
   std::string help = option.description.help;
-  if (option.description.type == OptionType::kSwitch) {  // "Give …" is turned off by --no-…
+  if (IsOnByDefault(option.description)) {  // "Give …" is turned off by --no-…
     help.front() = static_cast<char>(std::tolower(static_cast<unsigned char>(help.front())));
     return "Do not " + help;
   }
