@@ -9,7 +9,7 @@
 #include "bitpool/base/error.h"
 #include "bitpool/base/stopwatch.h"
 #include "bitpool/hash/alternation_passes.h"
-#include "bitpool/hash/itq.h"
+#include "bitpool/hash/initial_codes.h"
 #include "bitpool/hash/relaxed_autoencoder.h"
 #include "bitpool/hash/shard_passes.h"
 #include "bitpool/pool/coupling.h"
@@ -18,7 +18,6 @@ namespace bitpool {
 namespace {
 
 constexpr const char* kCodes = "codes";
-constexpr const char* kPredicted = "predicted";
 constexpr const char* kWhitened = "whitened";
 
 // One turn after the other; knows the shards and the constants.
@@ -129,26 +128,11 @@ class Alternation {
   void MakeInitialCodes(const Weights& weights, const Moments& moments,
                         const std::string& vectors) const {
     if (labels_.empty() || !options_.codes_from_labels) {
-      MakeItqCodes(vectors, moments);
-      return;
+      NoteItqCodes(shards_, vectors, kCodes, moments, options_.bits, context_);
+    } else {
+      NoteCodesOfLabels(shards_, {.inputs = vectors, .targets = labels_, .codes = kCodes}, moments,
+                        weights.autoencoder.encoder_ridge, options_.bits, context_);
     }
-    const double ridge = weights.autoencoder.encoder_ridge * static_cast<double>(shards_.size());
-    CrossMomentsPass cross(vectors, labels_);
-    MapPass predict(RidgeSolver(moments, ridge)
-                        .Solve(RunSums(shards_, cross, CrossMoments(), context_).cross()),
-                    vectors, kPredicted);
-    RunSums<Sums>(shards_, predict, {}, context_);
-    MakeItqCodes(kPredicted, MomentsOf(kPredicted, context_));
-  }
-
-  void MakeItqCodes(const std::string& columns, const Moments& moments) const {
-    const RunContext quiet = context_.WithoutProgress();
-    TrainingSummary unused;
-    EncodePass encode(
-        FindItqEncoder({.bits = options_.bits}, shards_, columns, moments, quiet, unused), columns,
-        kCodes);
-    context_.ThrowIfStopped();
-    RunSums<Sums>(shards_, encode, {}, quiet);
   }
 
   const SahOptions& options_;

@@ -23,6 +23,9 @@ class MappedEncoder : public HashEncoder {
   std::string_view kind() const override { return encoder_->kind(); }
   std::vector<NamedMatrix> Parameters() const override;
 
+  const LinearMap& map() const { return map_; }
+  const HashEncoder& encoder() const { return *encoder_; }
+
  private:
   MatrixF ProjectColumns(const MatrixFRef& block) const override;
 

@@ -7,7 +7,9 @@
 
 #include "bitpool/base/error.h"
 #include "bitpool/base/stopwatch.h"
+#include "bitpool/hash/alternation_passes.h"
 #include "bitpool/hash/label_targets.h"
+#include "bitpool/hash/mapped_encoder.h"
 #include "bitpool/hash/shard_passes.h"
 #include "bitpool/linalg/moments.h"
 
@@ -15,6 +17,7 @@ namespace bitpool {
 namespace {
 
 constexpr const char* kPooled = "pooled";  // φ₀
+constexpr const char* kMapped = "mapped";  // Pφ₀ + p
 
 constexpr size_t kChunkColumns = 2048;  // multiplied at once, in double precision
 static_assert(kShardAlignment % kChunkColumns == 0);
@@ -100,6 +103,7 @@ SashOptions SashOptions::Paper(int bits) {
 
 void SashOptions::Validate() const {
   joint.Validate();
+  kernel.Validate();
   if (!(alpha > 0 && std::isfinite(alpha))) {
     throw Error(ErrorCode::kInvalidArgument,
                 fmt::format("alpha of SASH: expected a positive number, got {}", alpha));
@@ -118,18 +122,47 @@ LinearMap FindMapping(const SashOptions& options, const MatrixF& pooled, const M
 
 namespace {
 
-// The model from where the loop ended.
-HashModel Finish(const SashOptions& options, Shards& shards, const JointState& state,
-                 const RunContext& context) {
+// P and p from where the loop ended; has the shards note φ₀.
+LinearMap MapFromPooled(const SashOptions& options, Shards& shards, const JointState& state,
+                        const RunContext& context) {
   PoolInitialVectors(options.joint, shards, kPooled, context);
-  const LinearMap mapping =
-      FindMapping(options, shards, kPooled, VectorsAfter(state.iterations.size()), context);
-  LinearMap encoder = Compose(mapping, state.encoder);
+  return FindMapping(options, shards, kPooled, VectorsAfter(state.iterations.size()), context);
+}
+
+HashModel ModelWithoutMaps(const SashOptions& options) {
   HashModel model;
   model.method = "sash";
   model.pooling = {.normalise = options.joint.normalise, .mu = options.joint.mu, .gamma = 0};
+  return model;
+}
+
+// The linear model from where the loop ended.
+HashModel Finish(const SashOptions& options, Shards& shards, const JointState& state,
+                 const RunContext& context) {
+  LinearMap encoder = Compose(MapFromPooled(options, shards, state, context), state.encoder);
+  HashModel model = ModelWithoutMaps(options);
   model.decoder = FitDecoder(encoder, shards, kPooled, context);
   model.encoder = std::make_shared<LinearEncoder>(std::move(encoder));
+  return model;
+}
+
+// The model with a kernel, for all images in one shard. With a whitening the kernel is one of
+// whitened vectors.
+HashModel FinishWithKernel(const SashOptions& options, Shard& shard, const LabelTargets& targets,
+                           const JointState& state, const ViewWhitening* whitening,
+                           const RunContext& context, TrainingSummary& summary) {
+  const RunContext always = context.WithoutStop();
+  LocalShards shards({&shard});
+  LinearMap mapping = MapFromPooled(options, shards, state, always);
+  if (whitening != nullptr) mapping = Compose(mapping, whitening->forward);
+  MapPass map(mapping, kPooled, kMapped);
+  RunSums<Sums>(shards, map, {}, always);
+  HashModel model = ModelWithoutMaps(options);
+  model.encoder = std::make_shared<MappedEncoder>(
+      std::move(mapping),
+      LearnKernelCodes(options.kernel, options.joint.bits, options.joint.rba,
+                       ShardColumns(shard, kMapped), targets, context, summary));
+  model.decoder = FitDecoder(*model.encoder, ShardColumns(shard, kPooled), always);
   return model;
 }
 
@@ -138,6 +171,11 @@ HashModel Finish(const SashOptions& options, Shards& shards, const JointState& s
 Trained<HashModel> TrainSash(const SashOptions& options, Shards& shards,
                              const RunContext& context) {
   options.Validate();
+  if (options.kernel.anchors > 0) {
+    throw Error(ErrorCode::kUnsupported,
+                fmt::format("anchors: SASH over shards is linear; expected 0, got {}",
+                            options.kernel.anchors));
+  }
   const Stopwatch watch;
   TrainingSummary summary;
   const JointState state = Alternate(options.joint, shards, kSashLabels, context, {}, summary);
@@ -158,7 +196,10 @@ Trained<HashModel> TrainSash(const SashOptions& options, const RecordStore& reco
   ImageShard shard({.count = records.size(), .total = records.size()}, records);
   shard.Matrix(VectorsAfter(state.iterations.size())) = std::move(state.vectors);
   LocalShards shards({&shard});
-  HashModel model = Finish(options, shards, state, context.WithoutStop());
+  HashModel model =
+      options.kernel.anchors > 0
+          ? FinishWithKernel(options, shard, targets, state, whitening, context, summary)
+          : Finish(options, shards, state, context.WithoutStop());
   summary.seconds = watch.seconds();
   return {.model = std::move(model), .summary = std::move(summary)};
 }

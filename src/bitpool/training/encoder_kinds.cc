@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "bitpool/hash/baselines/kernel_encoder.h"
+#include "bitpool/hash/kernel_encoder.h"
 #include "bitpool/hash/baselines/product_encoder.h"
 #include "bitpool/hash/baselines/sphere_encoder.h"
 #include "bitpool/hash/two_layer_encoder.h"

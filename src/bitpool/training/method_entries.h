@@ -15,6 +15,11 @@ inline constexpr const char* kLambdaHelp = "Weight of the quantisation loss";
 inline constexpr const char* kBetaHelp = "Weight of the regularisation";
 inline constexpr const char* kGammaHelp = "Weight of the aggregation";
 inline constexpr const char* kAlphaHelp = "Ridge of the mapping for new images";
+inline constexpr const char* kAnchorsHelp =
+    "Random training vectors of a kernel map before the hash functions; 0: no kernel";
+inline constexpr const char* kKernelWidthHelp =
+    "Width of the kernel, as a multiple of the mean distance";
+inline constexpr const char* kKernelRidgeHelp = "Ridge of the hash functions on the kernel map";
 inline constexpr const char* kMuHelp = "How much a large aggregated vector costs";
 inline constexpr const char* kNormaliseHelp = "Give local features unit length first";
 

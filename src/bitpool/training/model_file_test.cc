@@ -4,7 +4,7 @@
 #include <fstream>
 #include <sstream>
 
-#include "bitpool/hash/baselines/kernel_encoder.h"
+#include "bitpool/hash/kernel_encoder.h"
 #include "bitpool/hash/feature_encoder.h"
 #include "bitpool/hash/sash.h"
 #include "bitpool/hash/testing.h"

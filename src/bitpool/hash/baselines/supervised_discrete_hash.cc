@@ -9,6 +9,7 @@
 
 #include "bitpool/base/error.h"
 #include "bitpool/base/stopwatch.h"
+#include "bitpool/hash/kernel_columns.h"
 #include "bitpool/hash/label_targets.h"
 #include "bitpool/linalg/moments.h"
 #include "bitpool/linalg/ridge.h"
@@ -18,40 +19,6 @@ namespace {
 
 constexpr size_t kChunkColumns = 1024;
 constexpr uint64_t kAnchorStream = 1, kCodeStream = 2;
-
-// φ of the columns of a source, made when they are read.
-class KernelColumns : public ColumnSource {
- public:
-  KernelColumns(const AnchorKernel& kernel, const ColumnSource& source)
-      : kernel_(kernel), source_(source) {}
-  Index dimension() const override { return kernel_.size(); }
-  Index size() const override { return source_.size(); }
-
- private:
-  ColumnsView ReadColumns(Index first, Index count, MatrixF& buffer) const override {
-    MatrixF vectors;
-    buffer = kernel_.Columns(source_.Read(first, count, vectors));
-    return ViewOf(buffer);
-  }
-
-  const AnchorKernel& kernel_;
-  const ColumnSource& source_;
-};
-
-// The same columns in memory.
-MatrixF ReadAll(const ColumnSource& source, const RunContext& context) {
-  const auto count = static_cast<size_t>(source.size());
-  MatrixF columns(source.dimension(), source.size());
-  Progress progress = context.StartProgress("kernel", "vectors", count);
-  context.ParallelFor(count, kChunkColumns, [&](size_t begin, size_t end) {
-    MatrixF buffer;
-    const auto first = static_cast<Index>(begin);
-    const auto size = static_cast<Index>(end - begin);
-    columns.middleCols(first, size) = source.Read(first, size, buffer);
-    progress.Advance(end - begin);
-  });
-  return columns;
-}
 
 Moments MomentsOf(const ColumnSource& features, const RunContext& context) {
   Moments moments = ComputeMoments(features, context);
@@ -185,10 +152,12 @@ class DiscreteHashing {
   LinearMap encoder_;  // P
 };
 
-LinearMap LearnMap(const SupervisedDiscreteHashOptions& options, const ColumnSource& features,
-                   const LabelTargets& targets, const RunContext& context,
-                   TrainingSummary& summary) {
-  DiscreteHashing hashing(options, features, targets, context);
+LinearMap LearnMap(const SupervisedDiscreteHashOptions& options, const AnchorKernel& kernel,
+                   const ColumnSource& vectors, const LabelTargets& targets,
+                   const RunContext& context, TrainingSummary& summary) {
+  const std::unique_ptr<const ColumnSource> features =
+      MakeKernelColumns(kernel, vectors, options.memory, context);
+  DiscreteHashing hashing(options, *features, targets, context);
   Progress progress =
       context.StartProgress("SDH", "iterations", static_cast<uint64_t>(options.iterations));
   for (int i = 0; i < options.iterations && !summary.converged; ++i) {
@@ -197,12 +166,6 @@ LinearMap LearnMap(const SupervisedDiscreteHashOptions& options, const ColumnSou
     progress.Advance();
   }
   return hashing.encoder();
-}
-
-bool FitsInMemory(const ColumnSource& source, size_t memory) {
-  return static_cast<double>(source.dimension()) * static_cast<double>(source.size()) *
-             sizeof(float) <=
-         static_cast<double>(memory);
 }
 
 }  // namespace
@@ -265,15 +228,8 @@ Trained<HashModel> TrainSupervisedDiscreteHash(const SupervisedDiscreteHashOptio
   const LabelTargets targets(labels, vectors.size());
   AnchorKernel kernel =
       DrawKernel(options.kernel, vectors, context.MakeRandom(kAnchorStream), context);
-  const KernelColumns lazy(kernel, vectors);
   TrainingSummary summary{.samples = vectors.size()};
-  LinearMap map;
-  if (FitsInMemory(lazy, options.memory)) {
-    const MatrixF features = ReadAll(lazy, context);
-    map = LearnMap(options, MatrixColumns(features), targets, context, summary);
-  } else {
-    map = LearnMap(options, lazy, targets, context, summary);
-  }
+  LinearMap map = LearnMap(options, kernel, vectors, targets, context, summary);
   auto encoder = std::make_shared<KernelEncoder>(std::move(kernel), std::move(map));
   LinearMap decoder = FitDecoder(*encoder, vectors, context);
   summary.seconds = watch.seconds();

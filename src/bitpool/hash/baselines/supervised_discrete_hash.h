@@ -3,7 +3,7 @@
 #include <cstddef>
 
 #include "bitpool/base/run_context.h"
-#include "bitpool/hash/baselines/kernel_encoder.h"
+#include "bitpool/hash/kernel_encoder.h"
 #include "bitpool/hash/hash_model.h"
 #include "bitpool/linalg/column_source.h"
 #include "bitpool/linalg/trained.h"

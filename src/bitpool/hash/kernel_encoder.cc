@@ -1,4 +1,4 @@
-#include "bitpool/hash/baselines/kernel_encoder.h"
+#include "bitpool/hash/kernel_encoder.h"
 
 #include <fmt/format.h>
 

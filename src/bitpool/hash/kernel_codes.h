@@ -1,0 +1,41 @@
+#pragma once
+
+#include <cstddef>
+#include <memory>
+
+#include "bitpool/base/run_context.h"
+#include "bitpool/hash/hash_model.h"
+#include "bitpool/hash/kernel_encoder.h"
+#include "bitpool/hash/rba.h"
+#include "bitpool/linalg/column_source.h"
+
+namespace bitpool {
+
+// Of hash functions on a kernel map. The defaults were chosen by cross-validation on training
+// images of CIFAR-10.
+struct KernelCodeOptions {
+  int anchors = 0;      // random training vectors, all of them when there are fewer; 0: no kernel
+  double width = 1;     // σ, as a multiple of the one that DrawKernel finds
+  double ridge = 1e-7;  // of the encoder, relative to the total variance of k
+  // k of all vectors is kept in memory if it is not larger than this, and made anew in every pass
+  // otherwise.
+  size_t memory = size_t{512} << 20;
+
+  // Throws kInvalidArgument when a field has no meaning.
+  void Validate() const;
+};
+
+// The hash functions h = W₁k(x) + c₁ on a kernel map k of vectors, from codes that are to tell the
+// labels: the relaxed autoencoder with inputs k(X) and the labels as targets, a column each. λ and
+// the number of iterations are those of `constants`.
+//
+// An interruption leaves the encoder of the codes found by then; the first codes are always made.
+// `summary` is told of it. REQUIRES: options.anchors > 0, as many labels as vectors.
+std::shared_ptr<const KernelEncoder> LearnKernelCodes(const KernelCodeOptions& options, int bits,
+                                                      const RbaConstants& constants,
+                                                      const ColumnSource& vectors,
+                                                      const ColumnSource& labels,
+                                                      const RunContext& context,
+                                                      TrainingSummary& summary);
+
+}  // namespace bitpool
