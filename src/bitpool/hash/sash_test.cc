@@ -4,12 +4,15 @@
 #include <gtest/gtest.h>
 
 #include <Eigen/Cholesky>
+#include <algorithm>
 #include <cmath>
 #include <set>
+#include <stop_token>
 
 #include "bitpool/base/error.h"
 #include "bitpool/hash/feature_set_testing.h"
 #include "bitpool/hash/label_targets.h"
+#include "bitpool/hash/mapped_encoder.h"
 #include "bitpool/hash/testing.h"
 #include "bitpool/linalg/testing.h"
 
@@ -305,6 +308,119 @@ TEST(Sash, IsTheSameAtAnyNumberOfThreadsAndAfterAResume) {
   EXPECT_TRUE(SameModel(resumed.model, whole.trained.model));
 }
 
+// Descriptors around one of four corners of a square, in turn. Corners across from each other are
+// of one class, so no linear function of an image's vector tells the classes apart.
+MemoryFeatureSet CornerImages(Index count, uint64_t seed) {
+  Random random(seed);
+  MemoryFeatureSet images(kDimension);
+  for (Index i = 0; i < count; ++i) {
+    MatrixF v = 0.15F * random.NormalMatrix(kDimension, 12);
+    v.row(0).array() += i / 2 % 2 == 0 ? 1.0F : -1.0F;
+    v.row(1).array() += (i / 2 + i) % 2 == 0 ? 1.0F : -1.0F;
+    v.row(2).array() += 2;  // all on one side of the origin
+    images.Add("image " + std::to_string(i), v);
+  }
+  return images;
+}
+
+SashOptions KernelOptionsOf(int bits, int anchors) {
+  SashOptions options = Options(bits);
+  options.kernel.anchors = anchors;
+  return options;
+}
+
+MatrixF PooledVectorsOf(const MemoryFeatureSet& images) {
+  MemoryRecords records(kDimension);
+  ReduceImages(images, true, records, RunContext());
+  return InitialVectors(Options(8).joint, records, RunContext());
+}
+
+TEST(SashWithKernel, TellsClassesApartThatNoLineDoes) {
+  const MemoryFeatureSet images = CornerImages(400, 1);
+  const MatrixF fresh = PooledVectorsOf(CornerImages(120, 2));
+  const Labels labels = InTurn(400, 2), fresh_labels = InTurn(120, 2);
+  const HashModel linear = TrainSash(Options(8), images, labels, RunContext()).model;
+  const HashModel kernel = TrainSash(KernelOptionsOf(8, 80), images, labels, RunContext()).model;
+  EXPECT_LT(Separation(linear, fresh, fresh_labels), 0.2);
+  EXPECT_GT(Separation(kernel, fresh, fresh_labels), 0.8);
+  EXPECT_EQ(kernel.method, "sash");
+  EXPECT_EQ(kernel.pooling->gamma, 0);
+  EXPECT_EQ(kernel.pooling->mu, Options(8).joint.mu);
+}
+
+// The loop is the linear one, bit for bit; the kernel stands behind its mapping, with anchors among
+// the mapped vectors of generalised max pooling.
+TEST(SashWithKernel, StandsBehindTheMappingOfTheLoop) {
+  MemoryRecords records(kDimension);
+  ReduceImages(ClassImages(90, 3, 2), true, records, RunContext());
+  const Labels labels = InTurn(90, 3);
+  const Traced linear = Trace(Options(8), records, labels);
+  const Traced kernel = Trace(KernelOptionsOf(8, 30), records, labels);
+  ASSERT_EQ(linear.states.size(), kernel.states.size());
+  EXPECT_TRUE(SameBits(linear.states.back().vectors, kernel.states.back().vectors));
+  const MatrixF pooled = InitialVectors(Options(8).joint, records, RunContext());
+  const LinearMap mapping =
+      FindMapping(Options(8), pooled, kernel.states.back().vectors, RunContext());
+  const auto& encoder = dynamic_cast<const MappedEncoder&>(*kernel.trained.model.encoder);
+  EXPECT_TRUE(SameBits(encoder.map().weights, mapping.weights));
+  EXPECT_TRUE(SameBits(encoder.map().bias, mapping.bias));
+  const MatrixF mapped = (mapping.weights * pooled).colwise() + mapping.bias;
+  const AnchorKernel& anchors = dynamic_cast<const KernelEncoder&>(encoder.encoder()).kernel();
+  ASSERT_EQ(anchors.size(), 30);
+  for (Index i = 0; i < 30; ++i) {
+    const auto distances = (mapped.colwise() - anchors.anchors().col(i)).colwise().norm();
+    EXPECT_LT(distances.minCoeff(), 1e-5F * mapped.norm()) << i;
+  }
+}
+
+TEST(SashWithKernel, IsTheSameAtAnyNumberOfThreadsAndAfterAResume) {
+  MemoryRecords records(kDimension);
+  ReduceImages(ClassImages(150, 4, 3), true, records, RunContext());
+  const Labels labels = InTurn(150, 4);
+  const auto same = [](const HashModel& a, const HashModel& b) {
+    const std::vector<NamedMatrix> left = a.encoder->Parameters(), right = b.encoder->Parameters();
+    return std::ranges::equal(left, right,
+                              [](const NamedMatrix& x, const NamedMatrix& y) {
+                                return x.first == y.first && SameBits(x.second, y.second);
+                              }) &&
+           SameBits(a.decoder.weights, b.decoder.weights);
+  };
+  const SashOptions options = KernelOptionsOf(12, 40);
+  const Traced whole = Trace(options, records, labels);
+  ASSERT_GT(whole.states.size(), 1U);
+  const HashModel& model = whole.trained.model;
+  EXPECT_TRUE(same(TrainSash(options, records, labels, RunContext({.threads = 2})).model, model));
+  EXPECT_TRUE(same(
+      TrainSash(options, records, labels, RunContext(), {.resume = whole.states[0]}).model, model));
+  EXPECT_FALSE(same(TrainSash(options, records, labels, RunContext({.seed = 2})).model, model));
+}
+
+TEST(SashWithKernel, AnInterruptionLeavesAModel) {
+  MemoryRecords records(kDimension);
+  ReduceImages(ClassImages(120, 3, 2), true, records, RunContext());
+  std::stop_source stop;
+  const auto trained = TrainSash(
+      KernelOptionsOf(8, 40), records, InTurn(120, 3), RunContext({.stop = stop.get_token()}),
+      {.observer = [&](const JointState& /*state*/) { stop.request_stop(); }});
+  EXPECT_TRUE(trained.summary.interrupted);
+  EXPECT_EQ(trained.summary.iterations.size(), 1U);
+  EXPECT_GT(Separation(trained.model, PooledVectorsOf(ClassImages(90, 3, 5)), InTurn(90, 3)), 0.2);
+}
+
+TEST(SashWithKernel, IsNotForShards) {
+  MemoryRecords records(kDimension);
+  ReduceImages(ClassImages(30, 3, 2), true, records, RunContext());
+  ImageShard shard({.count = 30, .total = 30}, records);
+  LocalShards shards({&shard});
+  try {
+    TrainSash(KernelOptionsOf(8, 10), shards, RunContext());
+    ADD_FAILURE() << "nothing was thrown";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::kUnsupported);
+    EXPECT_THAT(error.what(), HasSubstr("anchors"));
+  }
+}
+
 TEST(SashOptions, RefusesWhatHasNoMeaning) {
   SashOptions options;
   options.alpha = 0;
@@ -312,6 +428,9 @@ TEST(SashOptions, RefusesWhatHasNoMeaning) {
   options = SashOptions();
   options.joint.mu = -1;
   EXPECT_THAT(WhatIsThrown([&] { options.Validate(); }), HasSubstr("mu"));
+  options = SashOptions();
+  options.kernel.anchors = -3;
+  EXPECT_THAT(WhatIsThrown([&] { options.Validate(); }), HasSubstr("anchors"));
   const SashOptions paper = SashOptions::Paper(24);
   EXPECT_EQ(paper.joint.bits, 24);
   EXPECT_EQ(paper.joint.rba.lambda, 1e-4);

@@ -4,8 +4,8 @@
 #include <fstream>
 #include <sstream>
 
-#include "bitpool/hash/kernel_encoder.h"
 #include "bitpool/hash/feature_encoder.h"
+#include "bitpool/hash/kernel_encoder.h"
 #include "bitpool/hash/sash.h"
 #include "bitpool/hash/testing.h"
 #include "bitpool/hash/two_layer_encoder.h"
@@ -66,15 +66,19 @@ TEST(ModelFile, EveryMethodWithLabelsComesBackTheSame) {
 TEST(ModelFile, SashComesBackTheSameWithItsPooling) {
   const TempFolder folder;
   const MemoryFeatureSet images = SmallScenes(60, 10, 6, 1);
-  SashOptions options;
-  options.joint.bits = 10;
-  const HashModel model = TrainSash(options, images, SceneClasses(60, 6, 3), RunContext()).model;
-  ExpectComesBackTheSame(model, ClusteredSamples(10, 50, 1));
-  SaveModel(Env::Posix(), folder / "m.bpm", {.model = model, .training = {}}, IfExists::kFail);
-  const HashModel back = OpenModel(Env::Posix(), folder / "m.bpm").model;
-  const BinaryCodes codes = EncodeImages(model, images, RunContext()).codes;
-  const BinaryCodes codes_back = EncodeImages(back, images, RunContext()).codes;
-  EXPECT_TRUE(std::ranges::equal(codes.rows(), codes_back.rows()));
+  for (const int anchors : {0, 25}) {
+    SashOptions options;
+    options.joint.bits = 10;
+    options.kernel.anchors = anchors;
+    const HashModel model = TrainSash(options, images, SceneClasses(60, 6, 3), RunContext()).model;
+    EXPECT_EQ(model.encoder->kind(), anchors == 0 ? "linear" : "kernel");
+    ExpectComesBackTheSame(model, ClusteredSamples(10, 50, 1));
+    SaveModel(Env::Posix(), folder / "m.bpm", {.model = model, .training = {}}, IfExists::kReplace);
+    const HashModel back = OpenModel(Env::Posix(), folder / "m.bpm").model;
+    const BinaryCodes codes = EncodeImages(model, images, RunContext()).codes;
+    const BinaryCodes codes_back = EncodeImages(back, images, RunContext()).codes;
+    EXPECT_TRUE(std::ranges::equal(codes.rows(), codes_back.rows()));
+  }
 }
 
 TEST(ModelFile, AKernelComesBackTheSame) {

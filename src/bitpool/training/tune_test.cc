@@ -61,12 +61,13 @@ TEST(Tune, OfRbaHasNoGamma) {
   EXPECT_FALSE(result.Chosen(Options("rba").settings).options.contains("gamma"));
 }
 
-// γ and μ, then λ and β, then α, each stage around the best so far; then a step up and down.
+// γ and μ, then λ and β, then α, then kernels, each stage around the best so far; then a step up
+// and down.
 TEST(Tune, OfSashSearchesInStages) {
   const MemoryFeatureSet images = SmallScenes(60, 8, 6, 1);
   const Labels labels = SceneClasses(60, 6, 3);
   const TuneResult result = Tune(Options("sash"), images, &labels, RunContext());
-  ASSERT_EQ(result.trials.size(), 15U + 9 + 5 + 10);
+  ASSERT_EQ(result.trials.size(), 15U + 9 + 5 + 8 + 10);
   const auto best_of_first = [&](size_t count) {
     return *std::max_element(
         result.trials.begin(), result.trials.begin() + static_cast<std::ptrdiff_t>(count),
@@ -87,6 +88,11 @@ TEST(Tune, OfSashSearchesInStages) {
     if (i < 24) {
       EXPECT_EQ(trial.ValueOf("alpha"), defaults.alpha);
     }
+    EXPECT_EQ(trial.ValueOf("anchors"), 0);
+  }
+  for (size_t i = 29; i < 37; ++i) {
+    EXPECT_EQ(result.trials[i].ValueOf("anchors"), 1000);
+    EXPECT_EQ(result.trials[i].ValueOf("alpha"), best_of_first(29).ValueOf("alpha"));
   }
   EXPECT_EQ(result.best.score, best_of_first(result.trials.size()).score);
   EXPECT_GT(result.best.score, 60) << "percent; chance is 33";
@@ -104,12 +110,56 @@ TEST(Tune, OfSashKeepsWhatIsSet) {
   options.settings.options["mu"] = 5;
   options.settings.options["beta"] = 0.001;
   const TuneResult result = Tune(options, images, &labels, RunContext());
-  EXPECT_EQ(result.trials.size(), 3U + 3 + 1 + 4);
+  EXPECT_EQ(result.trials.size(), 3U + 3 + 1 + 8 + 4);
   for (const TuneTrial& trial : result.trials) {
     EXPECT_EQ(trial.ValueOf("alpha"), 0.7);
     EXPECT_EQ(trial.ValueOf("mu"), 5);
     EXPECT_DOUBLE_EQ(trial.ValueOf("beta"), 0.001);
   }
+}
+
+// Descriptors around one of four corners of a square; corners across from each other are of one
+// class. All are on one side of the origin, which their lengths do not tell.
+MemoryFeatureSet CornerImages(Index count) {
+  Random random(1);
+  MemoryFeatureSet images(6);
+  for (Index i = 0; i < count; ++i) {
+    MatrixF v = 0.15F * random.NormalMatrix(6, 10);
+    v.row(0).array() += i / 2 % 2 == 0 ? 1.0F : -1.0F;
+    v.row(1).array() += (i / 2 + i) % 2 == 0 ? 1.0F : -1.0F;
+    v.row(2).array() += 2;
+    images.Add("image " + std::to_string(i), v);
+  }
+  return images;
+}
+
+TEST(Tune, OfSashChoosesAKernelWhereItPays) {
+  TuneOptions options = Options("sash");
+  options.settings.options = {{"mu", 1}, {"gamma", 1}, {"beta", 1e-5}, {"alpha", 0.01}};
+  options.rounds = 0;
+  const Labels crossed = SceneClasses(160, 2, 2);
+  const TuneResult bent = Tune(options, CornerImages(160), &crossed, RunContext());
+  EXPECT_EQ(bent.best.ValueOf("anchors"), 1000);
+  EXPECT_GT(bent.best.score, 90);
+  EXPECT_LT(bent.trials.front().score, 75) << "percent, of a linear one; chance is 50";
+  const nlohmann::json config = WriteConfig(options.settings, bent);
+  EXPECT_EQ(config["anchors"].dump(), "1000");
+  EXPECT_EQ(ReadConfig(config, {.method = "sash"}).options.at("anchors"), 1000);
+}
+
+// A kernel that is no better than the linear functions is not worth its cost.
+TEST(Tune, OfSashStaysLinearWhereAKernelDoesNotPay) {
+  TuneOptions options = Options("sash");
+  options.settings.options = {{"mu", 1}, {"gamma", 1}, {"beta", 1e-5}, {"alpha", 0.01}};
+  options.rounds = 0;
+  // Of the corners, two beside each other are one class now.
+  std::vector<int32_t> classes;
+  for (int32_t i = 0; i < 160; ++i) classes.push_back(i / 2 % 2);
+  const Labels beside = Labels::Single(classes);
+  const TuneResult straight = Tune(options, CornerImages(160), &beside, RunContext());
+  EXPECT_DOUBLE_EQ(straight.best.score, 100);
+  EXPECT_EQ(straight.best.ValueOf("anchors"), 0);
+  EXPECT_EQ(straight.trials.back().ValueOf("anchors"), 1000) << "though it was tried";
 }
 
 // Of three classes one is held out: all that is searched for it is right. And what is held out is
