@@ -22,6 +22,7 @@ namespace {
 
 struct Pictures {
   FeatureFile images;  // to learn from, with their views
+  FeatureFile database_images;
   MemoryRecords training, database;
   std::vector<Index> queries;  // of the database
   ListedTruth truth;
@@ -34,6 +35,7 @@ Pictures Load(const QuantisationBenchOptions& options, const RunContext& context
   for (Index image = 0; image < database.size(); ++image) names.push_back(database.name(image));
   RetrievalTask task = MakeHolidaysTask(names);
   Pictures pictures{.images = training,
+                    .database_images = database,
                     .training = MemoryRecords(training.dimension()),
                     .database = MemoryRecords(database.dimension()),
                     .queries = {},
@@ -59,7 +61,7 @@ using Figures = std::map<std::string, std::vector<double>>;
 void AskCodes(const MethodSettings& settings, const Pictures& pictures, RecordTrainer& trainer,
               const RunContext& context, Figures& figures) {
   const HashModel model = trainer.Train(settings, context);
-  const MatrixF database = PoolRecords(pictures.database, PoolingOf(model), context);
+  const MatrixF database = VectorsFor(model, pictures.database, &pictures.database_images, context);
   const MatrixF queries = database(Eigen::all, pictures.queries);
   const CodeEvaluation found =
       EvaluateBothWays(EncodeAll(*model.encoder, MatrixColumns(database), context),

@@ -142,7 +142,7 @@ void AddTrain(CLI::App& app, Session& session) {
   command->add_option("--memory", options->memory_mib, "MiB for images; beyond, they go to a file")
       ->capture_default_str();
   command->add_flag("--resume", options->resume,
-                    "Go on where an interrupted training stopped (sah, sash)");
+                    "Go on where an interrupted training stopped (sah, sash, sav)");
   AddForce(command, options->if_exists);
   command->footer(
       "Example:\n  bitpool train --method rba --bits 32 --vectors base.fvecs -o rba.bpm\n"

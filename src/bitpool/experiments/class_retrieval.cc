@@ -85,7 +85,9 @@ Experiment RunClassRetrieval(Env& env, const ClassRetrievalOptions& options,
                           .truth = truth,
                           .protocol = options.top > 0 ? HashingAt(options.top) : HashingProtocol(),
                           .normalise = options.normalise,
-                          .views = views},
+                          .views = views,
+                          .database_images = &training,
+                          .query_set = &asking},
                          context);
   experiment.title += ": " + images.name;
   experiment.data["set"] = images.name;

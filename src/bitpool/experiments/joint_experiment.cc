@@ -59,10 +59,9 @@ class JointRunner : public ComparedTask {
 
   void Evaluate(const HashModel& model, bool show, const RunContext& context,
                 RunFigures& figures) const {
-    const PoolingSystem pooling = PoolingOf(model);
-    const MatrixF database = PoolRecords(task_.database, pooling, context);
+    const MatrixF database = VectorsFor(model, task_.database, task_.database_images, context);
     const BinaryCodes codes = EncodeAll(*model.encoder, MatrixColumns(database), context);
-    const MatrixF vectors = QueryVectors(pooling, database, context);
+    const MatrixF vectors = QueryVectors(model, database, context);
     const EncodedVectors queries = EncodeBatch(*model.encoder, MatrixColumns(vectors), context);
     const CodeEvaluation evaluation =
         EvaluateBothWays(codes, queries, task_.truth, task_.protocol, context);
@@ -103,9 +102,10 @@ class JointRunner : public ComparedTask {
     return shown;
   }
 
-  MatrixF QueryVectors(const PoolingSystem& pooling, const MatrixF& database,
+  MatrixF QueryVectors(const HashModel& model, const MatrixF& database,
                        const RunContext& context) const {
-    if (task_.queries != nullptr) return PoolRecords(*task_.queries, pooling, context);
+    if (task_.queries != nullptr)
+      return VectorsFor(model, *task_.queries, task_.query_set, context);
     return database(Eigen::all, task_.query_images);
   }
 

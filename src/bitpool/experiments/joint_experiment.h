@@ -46,6 +46,9 @@ struct JointTask {
   bool normalise = true;  // how the records were made
   // Training pictures with their views, for the methods that learn from them; null: there are none.
   const FeatureSet* views = nullptr;
+  // The images of the records, for models that weigh descriptors, of which records know nothing.
+  const FeatureSet* database_images = nullptr;
+  const FeatureSet* query_set = nullptr;
   std::vector<std::string> names = {};        // of the database's images, to be shown by
   std::vector<std::string> query_names = {};  // of the queries
 };

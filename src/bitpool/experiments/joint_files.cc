@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -92,7 +93,12 @@ Experiment RunJointOnFiles(Env& env, const JointOptions& options, const JointFil
   const auto training = reduce(files.training, "training");
   const auto database = reduce(files.database, "database");
   std::unique_ptr<RecordStore> queries;
-  if (!files.queries.empty()) queries = reduce(files.queries, "queries");
+  const FeatureFile database_images = FeatureFile::Open(env, files.database);
+  std::optional<FeatureFile> query_images;
+  if (!files.queries.empty()) {
+    queries = reduce(files.queries, "queries");
+    query_images = FeatureFile::Open(env, files.queries);
+  }
   return RunJointExperiment(joint,
                             {.training = *training,
                              .database = *database,
@@ -101,7 +107,9 @@ Experiment RunJointOnFiles(Env& env, const JointOptions& options, const JointFil
                              .truth = *answers.truth,
                              .protocol = answers.protocol,
                              .normalise = files.normalise,
-                             .views = views ? &images : nullptr},
+                             .views = views ? &images : nullptr,
+                             .database_images = &database_images,
+                             .query_set = query_images ? &*query_images : nullptr},
                             context);
 }
 

@@ -132,8 +132,13 @@ class RetrievalRunner {
     const auto database_records = Reduce(database, "database");
     std::unique_ptr<RecordStore> query_records;
     std::vector<Index> query_images;
+    const auto database_images = Embedded(database);
+    const MemoryFeatureSet boxes = task.queries.at(0).box
+                                       ? CroppedQueries(task, database)
+                                       : MemoryFeatureSet(describer_.dimension());
+    const auto query_set = Embedded(boxes);
     if (task.queries.at(0).box) {
-      query_records = Reduce(CroppedQueries(task, database), "queries");
+      query_records = Reduce(boxes, "queries");
     } else {
       for (const PictureQuery& query : task.queries) query_images.push_back(query.picture);
     }
@@ -145,6 +150,8 @@ class RetrievalRunner {
                           .protocol = HolidaysProtocol(),
                           .normalise = options_.normalise,
                           .views = views.get(),
+                          .database_images = database_images.get(),
+                          .query_set = query_set.get(),
                           .names = NamesOf(database),
                           .query_names = QueryNames(task, database)};
     Experiment experiment = RunJointExperiment(joint_options, joint, context_);

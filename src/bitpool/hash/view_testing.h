@@ -8,8 +8,8 @@
 namespace bitpool {
 
 // Vectors of pictures and their views, one behind the other, away from the origin. Pictures differ
-// by one in all dimensions, views by `nuisance` in `strong` random directions, the same for all, and
-// by a tenth in every dimension.
+// by one in all dimensions, views by `nuisance` in `strong` random directions, the same for all,
+// and by a tenth in every dimension.
 inline MatrixF ViewSamples(Index dimension, Index pictures, Index per_picture, uint64_t seed,
                            Index strong = 2, float nuisance = 3) {
   Random random(seed);

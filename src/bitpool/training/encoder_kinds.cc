@@ -2,9 +2,9 @@
 
 #include <fmt/format.h>
 
-#include "bitpool/hash/kernel_encoder.h"
 #include "bitpool/hash/baselines/product_encoder.h"
 #include "bitpool/hash/baselines/sphere_encoder.h"
+#include "bitpool/hash/kernel_encoder.h"
 #include "bitpool/hash/two_layer_encoder.h"
 #include "bitpool/training/matrix_sections.h"
 

@@ -81,48 +81,6 @@ Trained<HashModel> OnRecords(Env& env, const FeatureTraining& training, const Fe
   return trained;
 }
 
-// The pictures none of whose images failed.
-std::vector<Index> GoodPictures(const PooledImages& pooled, Index per_picture) {
-  std::vector<Index> good;
-  auto failed = pooled.failed.begin();
-  for (Index picture = 0; picture < pooled.vectors.cols() / per_picture; ++picture) {
-    const auto first = failed;
-    while (failed != pooled.failed.end() && failed->image < (picture + 1) * per_picture) ++failed;
-    if (failed == first) good.push_back(picture);
-  }
-  return good;
-}
-
-std::vector<Index> ImagesOf(const std::vector<Index>& pictures, Index per_picture) {
-  std::vector<Index> images;
-  for (const Index picture : pictures) {
-    for (Index i = 0; i < per_picture; ++i) images.push_back(picture * per_picture + i);
-  }
-  return images;
-}
-
-// The vectors of images, and which pictures they are of.
-struct PooledPictures {
-  MatrixF vectors;
-  Index per_picture = 1;
-  std::vector<Index> pictures;       // those that could be pooled, with all of their images
-  std::vector<std::string> skipped;  // names of images that could not
-};
-
-PooledPictures PoolPictures(const PoolingRecipe& recipe, const FeatureSet& features,
-                            const RunContext& context) {
-  const PooledImages pooled = PoolImages({Coupling::None(features.dimension()), {.mu = recipe.mu}},
-                                         recipe.normalise, features, context);
-  PooledPictures result;
-  result.per_picture = features.images_per_picture();
-  result.pictures = GoodPictures(pooled, result.per_picture);
-  result.vectors = pooled.vectors(Eigen::all, ImagesOf(result.pictures, result.per_picture));
-  for (const FailedImage& failed : pooled.failed) {
-    result.skipped.push_back(features.name(failed.image));
-  }
-  return result;
-}
-
 // What a method of local features learns from views.
 std::optional<ViewWhitening> LearnMetric(const MethodSettings& settings, const FeatureSet& features,
                                          const RunContext& context) {
@@ -132,17 +90,37 @@ std::optional<ViewWhitening> LearnMetric(const MethodSettings& settings, const F
   return WhiteningFor(settings, {.vectors = columns, .per_picture = pooled.per_picture}, context);
 }
 
-Trained<HashModel> OnPooledVectors(const FeatureTraining& training, const FeatureSet& features,
-                                   const RunContext& context) {
-  const PoolingRecipe recipe = PooledBy(training.settings);
+// The contrast of views, which writes checkpoints.
+ContrastRun RunOfContrast(Env& env, const FeatureTraining& training, const FeatureSet& features,
+                          uint64_t seed) {
+  if (!FindMethod(training.settings.method).needs_views) return {};
+  const fs::path checkpoint = Beside(training.output, ".checkpoint");
+  const nlohmann::json job = JobOf(training, features, seed);
+  ContrastRun run;
+  if (training.resume && env.Exists(checkpoint)) {
+    run.resume = LoadContrastCheckpoint(env, checkpoint, job);
+  }
+  run.observer = [&env, checkpoint, job](const ContrastState& state) {
+    SaveCheckpoint(env, checkpoint, state, job);
+  };
+  return run;
+}
+
+Trained<HashModel> OnPooledVectors(Env& env, const FeatureTraining& training,
+                                   const FeatureSet& features, const RunContext& context) {
+  // First, since it may be that of another job.
+  ContrastRun run = RunOfContrast(env, training, features, context.seed());
+  const PoolingRecipe recipe = RecipeFor(training.settings, features, context);
   PooledPictures pooled = PoolPictures(recipe, features, context);
   std::optional<Labels> labels;
   if (training.labels != nullptr) labels = training.labels->Select(pooled.pictures);
   const MatrixColumns source(pooled.vectors);
-  Trained<HashModel> trained = TrainOnVectors(
-      training.settings,
-      {.vectors = source, .labels = labels ? &*labels : nullptr, .per_picture = pooled.per_picture},
-      context);
+  Trained<HashModel> trained = TrainOnVectors(training.settings,
+                                              {.vectors = source,
+                                               .labels = labels ? &*labels : nullptr,
+                                               .per_picture = pooled.per_picture,
+                                               .run = std::move(run)},
+                                              context);
   trained.model.pooling = recipe;
   trained.summary.skipped = std::move(pooled.skipped);
   return trained;
@@ -163,7 +141,7 @@ Trained<HashModel> TrainOnFeatures(Env& env, const FeatureTraining& training,
       return OnRecords(env, training, pictures, metric ? &*metric : nullptr, context);
     }
     const bool views = UsesViews(training.settings);
-    return OnPooledVectors(training, views ? features : pictures, context);
+    return OnPooledVectors(env, training, views ? features : pictures, context);
   };
   Trained<HashModel> trained = train();
   // A training that was interrupted keeps its checkpoint.

@@ -110,7 +110,7 @@ std::vector<std::string> MethodNames(MethodFilter wanted) {
 bool NeedsNoLabels(const Method& method) { return !method.needs_labels; }
 
 bool LearnsFromVectorsAlone(const Method& method) {
-  return method.learns_from == LearnsFrom::kVectors && !method.needs_labels;
+  return method.learns_from == LearnsFrom::kVectors && !method.needs_labels && !method.needs_views;
 }
 
 bool HasTuning(const Method& method) { return !method.tune.stages.empty(); }

@@ -20,7 +20,7 @@ using MethodFilter = bool (*)(const Method& method);
 std::vector<std::string> MethodNames(MethodFilter wanted = nullptr);
 
 bool NeedsNoLabels(const Method& method);
-bool LearnsFromVectorsAlone(const Method& method);  // and without labels
+bool LearnsFromVectorsAlone(const Method& method);  // without labels and views
 bool HasTuning(const Method& method);               // of its own, not only behind a whitening
 
 // Throws kInvalidArgument, listing those that are wanted.

@@ -4,11 +4,99 @@
 
 #include "bitpool/base/error.h"
 #include "bitpool/hash/feature_encoder.h"
+#include "bitpool/hash/learned_pooling.h"
 #include "bitpool/pool/coupling.h"
 #include "bitpool/training/methods.h"
 #include "bitpool/training/view_stage.h"
 
 namespace bitpool {
+namespace {
+
+PoolingSystem SystemFor(const PoolingRecipe& recipe, Index dimension) {
+  return {Coupling::None(dimension), {.mu = recipe.mu}, recipe.attention};
+}
+
+// The pictures none of whose images failed.
+std::vector<Index> GoodPictures(const PooledImages& pooled, Index per_picture) {
+  std::vector<Index> good;
+  auto failed = pooled.failed.begin();
+  for (Index picture = 0; picture < pooled.vectors.cols() / per_picture; ++picture) {
+    const auto first = failed;
+    while (failed != pooled.failed.end() && failed->image < (picture + 1) * per_picture) ++failed;
+    if (failed == first) good.push_back(picture);
+  }
+  return good;
+}
+
+std::vector<Index> ImagesOf(const std::vector<Index>& pictures, Index per_picture) {
+  std::vector<Index> images;
+  for (const Index picture : pictures) {
+    for (Index i = 0; i < per_picture; ++i) images.push_back(picture * per_picture + i);
+  }
+  return images;
+}
+
+bool LearnsPooling(const MethodSettings& settings) {
+  return FindMethod(settings.method).FindOption("learn_pooling") != nullptr &&
+         ValueOf(settings, "learn_pooling") != 0;
+}
+
+// The closed form, which a learned pooling begins with.
+LinearMap ClosedForm(const MethodSettings& settings, const PooledPictures& pooled,
+                     const RunContext& context) {
+  MethodSettings itq{.method = "itq", .bits = settings.bits, .options = {{"whiten", 1}}};
+  for (const char* option : {"epsilon", "views"}) itq.options[option] = ValueOf(settings, option);
+  const MatrixColumns vectors(pooled.vectors);
+  const HashModel model =
+      TrainOnVectors(itq, {.vectors = vectors, .per_picture = pooled.per_picture}, context).model;
+  return dynamic_cast<const LinearEncoder&>(*model.encoder).map();
+}
+
+}  // namespace
+
+PooledPictures PoolPictures(const PoolingRecipe& recipe, const FeatureSet& features,
+                            const RunContext& context) {
+  const PooledImages pooled =
+      PoolImages(SystemFor(recipe, features.dimension()), recipe.normalise, features, context);
+  PooledPictures result;
+  result.per_picture = features.images_per_picture();
+  result.pictures = GoodPictures(pooled, result.per_picture);
+  result.vectors = pooled.vectors(Eigen::all, ImagesOf(result.pictures, result.per_picture));
+  for (const FailedImage& failed : pooled.failed) {
+    result.skipped.push_back(features.name(failed.image));
+  }
+  return result;
+}
+
+PoolingRecipe RecipeFor(const MethodSettings& settings, const FeatureSet& images,
+                        const RunContext& context) {
+  const PoolingRecipe recipe = PooledBy(settings);
+  if (!LearnsPooling(settings)) return recipe;
+  const LinearMap start = ClosedForm(settings, PoolPictures(recipe, images, context), context);
+  const LearnedPooling learned = LearnPooling({.temperature = ValueOf(settings, "temperature"),
+                                               .normalise = recipe.normalise,
+                                               .mu = recipe.mu},
+                                              images, images.images_per_picture(), start, context);
+  context.ThrowIfStopped();
+  return learned.recipe;
+}
+
+MatrixF VectorsFor(const HashModel& model, const RecordStore& records, const FeatureSet* images,
+                   const RunContext& context) {
+  const PoolingSystem system = PoolingOf(model);
+  if (system.attention().size() == 0) return PoolRecords(records, system, context);
+  if (images == nullptr) {
+    throw Error(ErrorCode::kInvalidArgument,
+                "weights of descriptors: expected the images themselves, not their records");
+  }
+  PooledImages pooled = PoolImages(system, model.pooling->normalise, *images, context);
+  if (!pooled.failed.empty()) {
+    throw Error(ErrorCode::kInvalidArgument,
+                fmt::format("{}: {}", images->name(pooled.failed.front().image),
+                            pooled.failed.front().reason));
+  }
+  return std::move(pooled.vectors);
+}
 
 PoolingRecipe PooledBy(const MethodSettings& settings) {
   return {
@@ -85,6 +173,7 @@ HashModel RecordTrainer::Train(const MethodSettings& settings, const RunContext&
                           context)
         .model;
   }
+  if (LearnsPooling(settings)) return TrainWithPooling(settings, context);
   const MatrixColumns vectors(VectorsFor(settings, context));
   const Index per_picture = UsesViews(settings) ? views_->images_per_picture() : 1;
   HashModel model =
@@ -92,6 +181,22 @@ HashModel RecordTrainer::Train(const MethodSettings& settings, const RunContext&
                      context)
           .model;
   model.pooling = PooledBy(settings);
+  return model;
+}
+
+HashModel RecordTrainer::TrainWithPooling(const MethodSettings& settings,
+                                          const RunContext& context) const {
+  if (views_ == nullptr) {
+    throw Error(ErrorCode::kInvalidArgument,
+                fmt::format("{}: expected pictures with views", settings.method));
+  }
+  const PoolingRecipe recipe = RecipeFor(settings, *views_, context);
+  const PooledPictures pooled = PoolPictures(recipe, *views_, context);
+  const MatrixColumns vectors(pooled.vectors);
+  HashModel model =
+      TrainOnVectors(settings, {.vectors = vectors, .per_picture = pooled.per_picture}, context)
+          .model;
+  model.pooling = recipe;
   return model;
 }
 

@@ -16,6 +16,30 @@ namespace bitpool {
 // How the settings of a method of vectors want local features to become vectors.
 PoolingRecipe PooledBy(const MethodSettings& settings);
 
+// The vectors of images, and which pictures they are of.
+struct PooledPictures {
+  MatrixF vectors;
+  Index per_picture = 1;
+  std::vector<Index> pictures;       // those that could be pooled, with all of their images
+  std::vector<std::string> skipped;  // names of images that could not
+};
+
+// Pools all images by a recipe without a coupling.
+PooledPictures PoolPictures(const PoolingRecipe& recipe, const FeatureSet& features,
+                            const RunContext& context);
+
+// How the settings of a method of vectors want these images to become vectors: by generalised max
+// pooling or, where `learn_pooling` asks for it, with weights of descriptors and μ as the contrast
+// of the images' views teaches them.
+PoolingRecipe RecipeFor(const MethodSettings& settings, const FeatureSet& images,
+                        const RunContext& context);
+
+// The vectors of images as the model pools them: from their records, or from the images themselves
+// where descriptors have weights, of which records know nothing. Throws kInvalidArgument when the
+// images are needed and null, or cannot be pooled.
+MatrixF VectorsFor(const HashModel& model, const RecordStore& records, const FeatureSet* images,
+                   const RunContext& context);
+
 // The vectors of generalised max pooling of some images, made once for each μ and kept.
 class PooledVectors {
  public:
@@ -55,6 +79,7 @@ class RecordTrainer {
 
  private:
   const MatrixF& VectorsFor(const MethodSettings& settings, const RunContext& context);
+  HashModel TrainWithPooling(const MethodSettings& settings, const RunContext& context) const;
 
   const RecordStore& records_;
   const Labels* labels_;

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "bitpool/base/error.h"
 #include "bitpool/hash/feature_encoder.h"
@@ -54,17 +55,16 @@ class Criterion {
     } else if (features.images_per_picture() > 1) {
       AskForViews(features, usable, normalise, context);
     } else {
-      ReduceImages(FeatureSubset(features, usable, 0, kHalf), normalise, queries_, context);
-      ReduceImages(FeatureSubset(features, usable, kHalf, 1), normalise, database_, context);
+      Take(FeatureSubset(features, usable, 0, kHalf), FeatureSubset(features, usable, kHalf, 1),
+           normalise, context);
       ExpectOneEach(database_.size(), 1);
     }
   }
 
   // mAP in percent.
   double Score(const HashModel& model, const RunContext& context) const {
-    const PoolingSystem pooling = PoolingOf(model);
-    return 100 * EvaluateCodes(Encode(model, pooling, database_, context),
-                               Encode(model, pooling, queries_, context), *truth_,
+    return 100 * EvaluateCodes(Encode(model, database_, *database_images_, context),
+                               Encode(model, queries_, *query_images_, context), *truth_,
                                HashingProtocol(), context)
                      .mean_ap;
   }
@@ -76,9 +76,11 @@ class Criterion {
     for (size_t i = 0; i < pictures.size(); ++i) {
       (i % 3 == 0 ? asking : asked).push_back(pictures[i]);
     }
-    const FeatureSubset originals = FeatureSubset::WithoutViews(features);
-    ReduceImages(FeatureSubset(originals, asking), normalise, queries_, context);
-    ReduceImages(FeatureSubset(originals, asked), normalise, database_, context);
+    const auto originals = [&](std::vector<Index> of) {
+      for (Index& picture : of) picture *= features.images_per_picture();
+      return FeatureSubset(features, std::move(of));
+    };
+    Take(originals(asking), originals(asked), normalise, context);
     truth_ = std::make_unique<LabelTruth>(labels.Select(asking), labels.Select(asked));
   }
 
@@ -93,9 +95,16 @@ class Criterion {
       for (Index i = 0; i < asking; ++i) queries.push_back(picture * each + 1 + i);
       asked.push_back(each == 2 ? picture * each : picture * each + each - 1);
     }
-    ReduceImages(FeatureSubset(features, queries), normalise, queries_, context);
-    ReduceImages(FeatureSubset(features, asked), normalise, database_, context);
+    Take(FeatureSubset(features, queries), FeatureSubset(features, asked), normalise, context);
     ExpectOneEach(database_.size(), asking);
+  }
+
+  void Take(FeatureSubset queries, FeatureSubset database, bool normalise,
+            const RunContext& context) {
+    query_images_.emplace(std::move(queries));
+    database_images_.emplace(std::move(database));
+    ReduceImages(*query_images_, normalise, queries_, context);
+    ReduceImages(*database_images_, normalise, database_, context);
   }
 
   // Every image of the database is what so many queries in a row look for.
@@ -107,13 +116,14 @@ class Criterion {
     truth_ = std::move(truth);
   }
 
-  static BinaryCodes Encode(const HashModel& model, const PoolingSystem& pooling,
-                            const RecordStore& records, const RunContext& context) {
-    const MatrixF vectors = PoolRecords(records, pooling, context);
+  static BinaryCodes Encode(const HashModel& model, const RecordStore& records,
+                            const FeatureSet& images, const RunContext& context) {
+    const MatrixF vectors = VectorsFor(model, records, &images, context);
     return EncodeAll(*model.encoder, MatrixColumns(vectors), context);
   }
 
-  MemoryRecords queries_, database_;
+  std::optional<FeatureSubset> query_images_, database_images_;
+  MemoryRecords queries_, database_;  // theirs
   std::unique_ptr<GroundTruth> truth_;
 };
 

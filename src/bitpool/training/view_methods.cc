@@ -11,7 +11,8 @@ TunePlan SavTuning() {
   return {.stages = {{{"mu", {1, 10, 100}}, {"epsilon", {0.1, 0.3, 1}}},
                      {{"temperature", {0.05, 0.07, 0.1, 0.2, 0.3}}},
                      {{"hidden", {0, 1024}}},
-                     {{"views", {2, 4, 0}}}},
+                     {{"views", {2, 4, 0}}},
+                     {{"learn_pooling", {0, 1}}}},
           .moves = {}};
 }
 
@@ -38,7 +39,9 @@ Method SavMethod() {
                    "How often every picture is looked at", AtLeast(1))
                .Add(
                    "hidden", [](auto& options) -> auto& { return options.contrast.hidden; },
-                   "Units of a hidden layer beside the linear map; 0: none", AtLeast(0)),
+                   "Units of a hidden layer beside the linear map; 0: none", AtLeast(0))
+               .Add("learn_pooling", &SavOptions::learn_pooling,
+                    "Learn weights of the local features, and mu, by the same contrast"),
        .train = [](const SavOptions& options, const VectorSamples& samples,
                    const RunContext& context) {
          return TrainSav(options, samples.images(), context, samples.run);
