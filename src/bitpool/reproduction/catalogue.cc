@@ -48,6 +48,9 @@ ReproductionSizes ReproductionSizes::Quick() {
   sizes.searched_pictures = 150;
   sizes.embedding_sample = 20'000;
   sizes.picture_size = 224;
+  sizes.views = 2;
+  sizes.pictures_with_views = 300;
+  sizes.view_bits = {16, 32};
   sizes.class_pictures = 1200;
   sizes.class_queries = 200;
   sizes.queries_per_class = 10;

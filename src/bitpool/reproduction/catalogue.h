@@ -52,6 +52,8 @@ struct ReproductionSizes {
   Index class_pictures = 0;                            // of a labelled set; 0: all
   Index class_queries = 1000;
   Index queries_per_class = 100, training_per_class = 500;
+  Index views = 8, pictures_with_views = 5000;  // for our own methods
+  std::vector<int> view_bits = {16, 32, 64};
   bool tune = true;  // choose the constants of RBA, SAH and SASH on training data
   int step_pictures = 40, step_bits = 32;
   uint64_t memory = uint64_t{6} << 30;  // for the records of images
@@ -86,6 +88,8 @@ struct RunSpec {
   std::function<Experiment(const RunSite&)> make;
 };
 
+inline constexpr const char* kOurs = "ours";
+
 enum class EntryKind { kAccuracy, kTime, kError, kSurface, kSteps };
 
 // A table and a chart of an entry.
@@ -105,10 +109,10 @@ struct EntryPart {
   std::filesystem::path pictures = {};  // the folder of the pictures that were found
 };
 
-// A table or figure of the paper.
+// A table or figure of the paper, or one of our own.
 struct EntrySpec {
   std::string name;
-  std::string paper;  // its label
+  std::string paper;  // its label; kOurs where the paper has no such thing
   std::string title;
   std::string differs;              // what differs from the paper, in a sentence or two
   std::string not_comparable = {};  // why none of the paper's claims can be judged by it

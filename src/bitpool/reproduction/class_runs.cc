@@ -6,6 +6,7 @@
 #include "bitpool/dataset/label_file.h"
 #include "bitpool/experiments/class_retrieval.h"
 #include "bitpool/experiments/supervised_experiment.h"
+#include "bitpool/pictures/extract_pictures.h"
 #include "bitpool/reproduction/plan.h"
 #include "bitpool/samples/retrieval_splits.h"
 
@@ -18,19 +19,27 @@ const std::vector<std::string> kSupervisedMethods = {"sash", "sdh", "ksh", "bre"
 constexpr Index kNusWideClasses = 21;
 constexpr Index kTop = 1000;
 
-CnnFeatures LoadClasses(const ReproductionPlan& plan, const std::string& set, const RunSite& site) {
+ViewPlan ClassViews(const ReproductionPlan& plan) {
+  return {.count = plan.sizes.views, .kind = ViewKind::kClasses};
+}
+
+CnnFeatures LoadClasses(const ReproductionPlan& plan, const std::string& set, const RunSite& site,
+                        const ViewPlan& views = {}) {
   return LoadCnnFeatures(site.env,
                          {.set = set,
                           .folder = plan.data.public_sets,
                           .network = plan.data.network,
                           .options = ReproductionPlan::NetworkOptions(plan.data.layer, kGlobalSize),
-                          .limit = plan.sizes.class_pictures},
+                          .limit = plan.sizes.class_pictures,
+                          .views = views,
+                          .with_views = plan.sizes.pictures_with_views},
                          site.context, site.say);
 }
 
 // CIFAR-10 without labels: its own parts and the first results (tab:deepbit), or queries of every
 // class against all other pictures and all results (tab:SADH).
-RunSpec Classes(const ReproductionPlan& plan, const std::string& name, Index top) {
+ClassRetrievalOptions ClassOptions(const ReproductionPlan& plan, const std::string& name,
+                                   Index top) {
   ClassRetrievalOptions options;
   options.joint.bits = plan.sizes.class_bits;
   options.joint.seeds = plan.sizes.class_seeds;
@@ -42,6 +51,11 @@ RunSpec Classes(const ReproductionPlan& plan, const std::string& name, Index top
   options.tune = plan.sizes.tune;
   options.memory = plan.sizes.memory;
   options.scratch = plan.data.work / fmt::format("reproduction-{}", name);
+  return options;
+}
+
+RunSpec Classes(const ReproductionPlan& plan, const std::string& name, Index top) {
+  const ClassRetrievalOptions options = ClassOptions(plan, name, top);
   return {.name = name,
           .settings = plan.Settings({{"set", "cifar10"},
                                      {"network", plan.network},
@@ -63,6 +77,27 @@ RunSpec Classes(const ReproductionPlan& plan, const std::string& name, Index top
             return RunClassRetrieval(site.env, with_store,
                                      Labelled(LoadClasses(plan, "cifar10", site)), site.context);
           }};
+}
+
+// CIFAR-10 without labels by our own methods, which learn from views of training pictures.
+RunSpec ClassesWithViews(const ReproductionPlan& plan) {
+  RunSpec run = Classes(plan, "cifar-top1000", kTop);
+  ClassRetrievalOptions options = ClassOptions(plan, "cifar-views", kTop);
+  options.joint.methods = {"sah", "rba", "itq", "itq+views", "rba+views", "sav"};
+  run.name = "cifar-views";
+  run.settings["methods"] = options.joint.methods;
+  run.settings["views"] = DescribeViews(ClassViews(plan));
+  run.settings["with_views"] = plan.sizes.pictures_with_views;
+  run.minutes = plan.Minutes(0.5, 30);
+  run.make = [plan, options](const RunSite& site) {
+    ClassRetrievalOptions with_store = options;
+    with_store.joint.figures = &site.figures;
+    site.env.MakeFolders(plan.data.work);
+    return RunClassRetrieval(site.env, with_store,
+                             Labelled(LoadClasses(plan, "cifar10", site, ClassViews(plan))),
+                             site.context);
+  };
+  return run;
 }
 
 LabelledImages LoadLabelled(const ReproductionPlan& plan, const std::string& set,
@@ -117,7 +152,8 @@ RunSpec Supervised(const ReproductionPlan& plan, const std::string& set,
 }  // namespace
 
 std::vector<RunSpec> ClassRuns(const ReproductionPlan& plan) {
-  std::vector<RunSpec> runs = {Classes(plan, "cifar-top1000", kTop), Classes(plan, "cifar-all", 0)};
+  std::vector<RunSpec> runs = {Classes(plan, "cifar-top1000", kTop), Classes(plan, "cifar-all", 0),
+                               ClassesWithViews(plan)};
   for (const char* set : {"cifar10", "mnist", "nus-wide"}) {
     runs.push_back(Supervised(plan, set, SupervisedSetting::kTraditional));
     runs.push_back(Supervised(plan, set, SupervisedSetting::kUnseen));

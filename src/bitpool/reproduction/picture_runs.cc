@@ -1,5 +1,6 @@
 #include "bitpool/experiments/retrieval_experiment.h"
 #include "bitpool/experiments/step_times.h"
+#include "bitpool/pictures/extract_pictures.h"
 #include "bitpool/reproduction/plan.h"
 
 namespace bitpool {
@@ -37,10 +38,17 @@ RetrievalOptions PictureOptions(const ReproductionPlan& plan, const std::string&
   return options;
 }
 
-RunSpec Pictures(const ReproductionPlan& plan, const std::string& set,
-                 const std::string& features) {
+// Our own methods, which learn from views of the training pictures, beside the best of the paper's.
+RetrievalOptions WithViews(const ReproductionPlan& plan, RetrievalOptions options) {
+  options.joint.methods = {"sah", "itq", "itq+views", "rba+views", "sah+views", "sav"};
+  options.joint.bits = plan.sizes.view_bits;
+  options.views.count = plan.sizes.views;
+  return options;
+}
+
+RunSpec Pictures(const ReproductionPlan& plan, const std::string& set, const std::string& features,
+                 const RetrievalOptions& options) {
   const bool holidays = set == "holidays";
-  const RetrievalOptions options = PictureOptions(plan, features);
   const RetrievalSet pictures{
       .name = set,
       .pictures = holidays ? plan.data.pictures / "holidays" : plan.data.oxford,
@@ -59,13 +67,15 @@ RunSpec Pictures(const ReproductionPlan& plan, const std::string& set,
                              {"limits", {options.limit, options.searched}}};
   if (options.tune) settings["memory"] = options.memory;  // decides how many pictures it tunes with
   if (features != "sift") settings["network"] = plan.network;
-  return {.name = set + "-" + features,
+  if (options.views.count > 0) settings["views"] = DescribeViews(options.views);
+  const double times = static_cast<double>(1 + options.views.count);  // as many pictures
+  return {.name = set + "-" + features + (options.views.count > 0 ? "-views" : ""),
           .settings = plan.Settings(settings),
           .needs = needs,
           .after = {},
-          .minutes = features == "sift"  ? plan.Minutes(0.5, 20)
-                     : features == "cnn" ? plan.Minutes(0.2, 6)
-                                         : plan.Minutes(0.2, 4),
+          .minutes = times * (features == "sift"  ? plan.Minutes(0.5, 20)
+                              : features == "cnn" ? plan.Minutes(0.2, 6)
+                                                  : plan.Minutes(0.2, 4)),
           .make = [options, pictures](const RunSite& site) {
             RetrievalOptions with_store = options;
             with_store.joint.figures = &site.figures;
@@ -102,8 +112,11 @@ RunSpec StepTime(const ReproductionPlan& plan) {
 std::vector<RunSpec> PictureRuns(const ReproductionPlan& plan) {
   std::vector<RunSpec> runs;
   for (const char* features : {"sift", "cnn", "fc"}) {
-    runs.push_back(Pictures(plan, "holidays", features));
-    runs.push_back(Pictures(plan, "oxford5k", features));
+    const RetrievalOptions options = PictureOptions(plan, features);
+    runs.push_back(Pictures(plan, "holidays", features, options));
+    runs.push_back(Pictures(plan, "oxford5k", features, options));
+    if (features == std::string("fc")) continue;  // a global vector is not pooled
+    runs.push_back(Pictures(plan, "holidays", features, WithViews(plan, options)));
   }
   runs.push_back(StepTime(plan));
   return runs;

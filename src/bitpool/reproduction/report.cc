@@ -279,7 +279,9 @@ void AddEntry(const EntrySpec& entry, const Reproduction& reproduction, const Ru
     report.AddParagraph("Not comparable with the paper: " + entry.not_comparable);
   }
   for (const EntryPart& part : entry.parts) AddPart(entry, part, reproduction, context, report);
-  report.AddParagraph(fmt::format("In the paper: {}. {}", entry.paper, entry.differs));
+  report.AddParagraph(entry.paper == kOurs
+                          ? "Not in the paper. " + entry.differs
+                          : fmt::format("In the paper: {}. {}", entry.paper, entry.differs));
 }
 
 std::string Duration(double seconds) {

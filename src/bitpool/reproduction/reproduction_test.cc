@@ -279,7 +279,7 @@ TEST(ReproductionCatalogue, IsComplete) {
       for (const std::string& run : catalogue.RunsOf(entry)) {
         EXPECT_FALSE(catalogue.Missing(catalogue.run(run)).empty()) << "no data is here";
       }
-      EXPECT_TRUE(labels.insert(entry.paper).second) << entry.paper;
+      EXPECT_TRUE(entry.paper == kOurs || labels.insert(entry.paper).second) << entry.paper;
     }
     for (const char* label :
          {"fig:time-rba-ba", "fig:rba-soa", "fig:hyperparam", "fig:res_oxford5k", "fig:lph-soa",
