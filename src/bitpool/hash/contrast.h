@@ -14,11 +14,11 @@
 namespace bitpool {
 
 struct ContrastOptions {
-  double temperature = 0.07;  // τ: 0.05 to 0.1 when instances are looked for, 0.3 when classes are
-  int epochs = 60;            // how often every picture is looked at
-  Index batch = 512;          // pictures that are told from each other in a step
-  Index hidden = 0;           // units of a hidden layer beside the linear map; 0: none
-  double learning_rate = 1e-3;  // of the first step; falls as a cosine
+  double temperature = 0.1;  // τ: 0.05 to 0.1 when instances are looked for, 0.3 when classes are
+  int epochs = 60;           // how often every picture is looked at
+  Index batch = 512;         // pictures that are told from each other in a step
+  Index hidden = 0;          // units of a hidden layer beside the linear map; 0: none
+  double learning_rate = 3e-4;  // of the first step; falls as a cosine
   double weight_decay = 1e-4;   // decoupled; biases do not decay
   // Vectors are kept in memory up to this size; when there are more, those of a batch are read.
   size_t memory = size_t{512} << 20;

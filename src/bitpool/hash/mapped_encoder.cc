@@ -9,7 +9,8 @@
 namespace bitpool {
 
 MappedEncoder::MappedEncoder(LinearMap map, std::shared_ptr<const HashEncoder> encoder)
-    : map_(std::move(map)), encoder_(std::move(encoder)) {
+    : map_(std::move(map)), encoder_(std::move(encoder)), kind_(kKindPrefix) {
+  kind_ += encoder_->kind();
   if (map_.weights.rows() != encoder_->dimension() || map_.bias.size() != map_.weights.rows()) {
     throw Error(ErrorCode::kInvalidArgument,
                 fmt::format("a map to {} dimensions (with a bias of {}) before an encoder of {}",

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <string>
 
 #include "bitpool/hash/hash_encoder.h"
 #include "bitpool/linalg/ridge.h"
@@ -19,8 +20,9 @@ class MappedEncoder : public HashEncoder {
 
   Index dimension() const override { return map_.weights.cols(); }
   int bits() const override { return encoder_->bits(); }
-  // That of the encoder; the parameters tell that there is a map.
-  std::string_view kind() const override { return encoder_->kind(); }
+  // That of the encoder behind a prefix, so that a program which knows no maps refuses the model.
+  std::string_view kind() const override { return kind_; }
+  static constexpr std::string_view kKindPrefix = "mapped_";
   std::vector<NamedMatrix> Parameters() const override;
 
   const LinearMap& map() const { return map_; }
@@ -31,6 +33,7 @@ class MappedEncoder : public HashEncoder {
 
   LinearMap map_;
   std::shared_ptr<const HashEncoder> encoder_;
+  std::string kind_;
 };
 
 }  // namespace bitpool

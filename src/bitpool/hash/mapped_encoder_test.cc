@@ -26,7 +26,7 @@ TEST(MappedEncoder, EncodesWhatTheMapMakes) {
   const MappedEncoder encoder(map, inner);
   EXPECT_EQ(encoder.dimension(), 5);
   EXPECT_EQ(encoder.bits(), 7);
-  EXPECT_EQ(encoder.kind(), "linear");
+  EXPECT_EQ(encoder.kind(), "mapped_linear");
   const MatrixF x = Random(5).NormalMatrix(5, 40);
   const MatrixF mapped = (map.weights * x).colwise() + map.bias;
   EXPECT_TRUE(SameBits(encoder.Project(x), inner->Project(mapped)));

@@ -15,6 +15,10 @@ namespace {
 
 constexpr const char* kKind = "model";
 // Only where there is one, and so in none of the models that were made before there were any.
+constexpr const char* kPooling = "pooling";
+// The same with a metric or an attention: a program that knows neither then finds no pooling, and
+// refuses local features instead of pooling them in another way.
+constexpr const char* kExtendedPooling = "extended_pooling";
 constexpr const char* kMetric = "pooling_metric";
 constexpr const char* kAttention = "pooling_attention";
 
@@ -26,17 +30,16 @@ std::string ReadWord(const Container& container, const char* key) {
   return metadata[key].get<std::string>();
 }
 
-// With the whitening that stands before the encoder, where there is one.
-std::shared_ptr<const HashEncoder> BehindMap(const Container& container,
-                                             std::shared_ptr<const HashEncoder> encoder) {
-  if (!container.Has(MappedEncoder::kWeightsName)) return encoder;
-  return std::make_shared<MappedEncoder>(ReadLinearMap(container, "whitening"), std::move(encoder));
-}
-
 std::shared_ptr<const HashEncoder> ReadEncoder(const Container& container) {
   const std::string kind = ReadWord(container, "encoder");
+  const bool mapped = kind.starts_with(MappedEncoder::kKindPrefix);
+  const std::string own = mapped ? kind.substr(MappedEncoder::kKindPrefix.size()) : kind;
   for (const Method& method : Methods()) {
-    if (method.encoder.name == kind) return BehindMap(container, method.encoder.read(container));
+    if (method.encoder.name != own) continue;
+    std::shared_ptr<const HashEncoder> encoder = method.encoder.read(container);
+    if (!mapped) return encoder;
+    return std::make_shared<MappedEncoder>(ReadLinearMap(container, "whitening"),
+                                           std::move(encoder));
   }
   throw Error(ErrorCode::kUnsupported, container.name(),
               fmt::format("an encoder of kind \"{}\": a newer Bitpool made it", kind));
@@ -58,8 +61,10 @@ VectorF ReadAttention(const Container& container, Index dimension) {
 }
 
 std::optional<PoolingRecipe> ReadPooling(const Container& container, Index dimension) {
-  const auto found = container.metadata().find("pooling");
-  if (found == container.metadata().end()) return std::nullopt;
+  const nlohmann::json& metadata = container.metadata();
+  const auto found =
+      metadata.find(metadata.contains(kExtendedPooling) ? kExtendedPooling : kPooling);
+  if (found == metadata.end()) return std::nullopt;
   const nlohmann::json& recipe = *found;
   const auto number = [&](const char* key) {
     return recipe.is_object() && recipe.contains(key) && recipe[key].is_number()
@@ -100,13 +105,14 @@ nlohmann::json AddModel(ContainerWriter& writer, const StoredModel& stored) {
                              {"dimension", model.dimension()},
                              {"training", stored.training}};
   if (model.pooling) {
-    metadata["pooling"] = {{"normalise", model.pooling->normalise},
-                           {"mu", model.pooling->mu},
-                           {"gamma", model.pooling->gamma}};
-    if (model.pooling->metric.size() > 0) AddMatrix(writer, kMetric, model.pooling->metric);
-    if (model.pooling->attention.size() > 0) {
-      AddMatrix(writer, kAttention, model.pooling->attention);
-    }
+    const MatrixF& metric = model.pooling->metric;
+    const VectorF& attention = model.pooling->attention;
+    const bool plain = metric.size() == 0 && attention.size() == 0;
+    metadata[plain ? kPooling : kExtendedPooling] = {{"normalise", model.pooling->normalise},
+                                                     {"mu", model.pooling->mu},
+                                                     {"gamma", model.pooling->gamma}};
+    if (metric.size() > 0) AddMatrix(writer, kMetric, metric);
+    if (attention.size() > 0) AddMatrix(writer, kAttention, attention);
   }
   return metadata;
 }
