@@ -298,7 +298,7 @@ TEST(Contrast, RefusesOptionsWithoutMeaning) {
   EXPECT_THAT(refusal([](ContrastOptions& o) { o.hidden = -1; }), HasSubstr("hidden"));
   EXPECT_THAT(refusal([&](ContrastOptions& o) { o.learning_rate = nan; }), HasSubstr("rate"));
   EXPECT_THAT(refusal([&](ContrastOptions& o) { o.weight_decay = nan; }), HasSubstr("decay"));
-  EXPECT_THAT(refusal([](ContrastOptions& o) { o.weight_decay = 1000; }), HasSubstr("decay"));
+  EXPECT_THAT(refusal([](ContrastOptions& o) { o.weight_decay = 10000; }), HasSubstr("decay"));
 }
 
 TEST(ViewBatches, HoldEveryPictureOnceWithTwoDifferentImages) {

@@ -21,7 +21,11 @@ ColumnsView PictureMeans::ReadColumns(Index first, Index count, MatrixF& buffer)
   const ColumnsView all = images_.vectors.Read(first * each, count * each, own);
   buffer.resize(all.rows(), count);
   for (Index picture = 0; picture < count; ++picture) {
-    buffer.col(picture) = all.middleCols(picture * each, each).rowwise().mean();
+    // One image after the other: a reduction along rows may go another way by where the columns lie.
+    auto mean = buffer.col(picture);
+    mean = all.col(picture * each);
+    for (Index i = 1; i < each; ++i) mean += all.col(picture * each + i);
+    mean /= static_cast<float>(each);
   }
   return ViewOf(buffer);
 }

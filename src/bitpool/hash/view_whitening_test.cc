@@ -147,8 +147,9 @@ TEST(LearnWhitening, IsTheSameAtAnyNumberOfThreadsAndFromAFile) {
   const ViewWhitening one = Learn(images, 3, 0.2, 1);
   EXPECT_TRUE(SameWhitening(Learn(images, 3, 0.2, 4), one));
   const CopiedColumns copied(images);
-  EXPECT_TRUE(SameWhitening(
-      LearnWhitening({}, {.vectors = copied, .per_picture = 3}, RunContext({.threads = 4})), one));
+  EXPECT_TRUE(SameWhitening(LearnWhitening({.epsilon = 0.2}, {.vectors = copied, .per_picture = 3},
+                                           RunContext({.threads = 4})),
+                            one));
 }
 
 // The sums of both kinds over shards of whole pictures, merged in their order.
@@ -169,9 +170,9 @@ TEST(FindWhitening, AddsUpOverShardsOfPictures) {
                            PictureMeans({.vectors = columns, .per_picture = kEach}), RunContext());
     means.Add(terms);
   }
-  EXPECT_TRUE(
-      SameWhitening(FindWhitening({}, all.Take(Moments(16)), means.Take(Moments(16)), kEach),
-                    Learn(images, kEach)));
+  EXPECT_TRUE(SameWhitening(
+      FindWhitening({.epsilon = 0.2}, all.Take(Moments(16)), means.Take(Moments(16)), kEach),
+      Learn(images, kEach)));
 }
 
 // What a model of whitened vectors makes of them.
