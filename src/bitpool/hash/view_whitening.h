@@ -11,7 +11,7 @@ namespace bitpool {
 struct WhiteningOptions {
   // ε: this share of the mean variance within pictures is added in every direction. Fewer pictures
   // want more.
-  double epsilon = 1;
+  double epsilon = 0.3;
 
   // Throws kInvalidArgument when a field has no meaning.
   void Validate() const;

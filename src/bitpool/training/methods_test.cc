@@ -162,7 +162,7 @@ TEST(Methods, AreTrainedOnWhatTheyLearnFrom) {
             "the method sash learns from local features, not from vectors");
   EXPECT_THAT(on_vectors("itq", &labels), testing::HasSubstr("itq takes no labels"));
   EXPECT_THAT(on_vectors("best", &labels),
-              testing::HasSubstr("method \"best\": expected one of sah, rba, ba, itq"));
+              testing::HasSubstr("method \"best\": expected one of sav, sah, rba, ba, itq"));
   MemoryRecords records(4);
   ReduceImages(SmallScenes(6, 4, 2, 1), true, records, RunContext());
   EXPECT_EQ(RefusalOf([&] {
@@ -173,8 +173,9 @@ TEST(Methods, AreTrainedOnWhatTheyLearnFrom) {
 
 // Names, titles and options are what users see; the order is that of the help.
 TEST(Methods, AreListedOnceWithTheirOptions) {
-  EXPECT_THAT(MethodNames(), testing::ElementsAre("sah", "rba", "ba", "itq", "kmh", "sph", "pcah",
-                                                  "lsh", "sash", "sdh", "ksh", "bre", "cca-itq"));
+  EXPECT_THAT(MethodNames(),
+              testing::ElementsAre("sav", "sah", "rba", "ba", "itq", "kmh", "sph", "pcah", "lsh",
+                                   "sash", "sdh", "ksh", "bre", "cca-itq"));
   for (const Method& method : Methods()) {
     EXPECT_FALSE(method.title.empty() || method.publication.empty()) << method.name;
     EXPECT_EQ(method.train_on_vectors != nullptr, method.learns_from == LearnsFrom::kVectors);

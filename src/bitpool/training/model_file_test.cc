@@ -71,7 +71,7 @@ TEST(ModelFile, SashComesBackTheSameWithItsPooling) {
     options.joint.bits = 10;
     options.kernel.anchors = anchors;
     const HashModel model = TrainSash(options, images, SceneClasses(60, 6, 3), RunContext()).model;
-    EXPECT_EQ(model.encoder->kind(), anchors == 0 ? "linear" : "kernel");
+    EXPECT_EQ(model.encoder->kind(), anchors == 0 ? "linear" : "mapped_kernel");
     ExpectComesBackTheSame(model, ClusteredSamples(10, 50, 1));
     SaveModel(Env::Posix(), folder / "m.bpm", {.model = model, .training = {}}, IfExists::kReplace);
     const HashModel back = OpenModel(Env::Posix(), folder / "m.bpm").model;
