@@ -40,8 +40,11 @@ void Comparison::Validate(MethodFilter wanted) const {
 }
 
 MethodSettings Comparison::SettingsOf(const std::string& method) const {
+  const MethodSettings named = SettingsNamed(method);
   const auto found = constants.find(method);
-  MethodSettings settings = found == constants.end() ? SettingsNamed(method) : found->second;
+  MethodSettings settings = found == constants.end() ? named : found->second;
+  settings.method = named.method;
+  settings.options.insert(named.options.begin(), named.options.end());
   settings.bits = bits.front();
   return settings;
 }

@@ -109,5 +109,20 @@ TEST(Comparison, RefusesWhatHasNoMeaning) {
               testing::HasSubstr("method \"sah\": expected one of rba, ba, itq"));
 }
 
+TEST(Comparison, NamesMethodsBehindViews) {
+  const MethodSettings behind = SettingsNamed("itq+views"), plain = SettingsNamed("itq");
+  EXPECT_EQ(behind.method, "itq");
+  EXPECT_TRUE(UsesViews(behind));
+  EXPECT_FALSE(UsesViews(plain));
+  EXPECT_EQ(NameIn(behind), "itq+views");
+  EXPECT_EQ(NameIn(plain), "itq");
+  Comparison comparison{.bits = {8}, .methods = {"itq+views"}};
+  comparison.constants["itq+views"].options["epsilon"] = 2;
+  const MethodSettings chosen = comparison.SettingsOf("itq+views");
+  EXPECT_EQ(chosen.method, "itq");
+  EXPECT_TRUE(UsesViews(chosen));
+  EXPECT_EQ(ValueOf(chosen, "epsilon"), 2);
+}
+
 }  // namespace
 }  // namespace bitpool

@@ -130,5 +130,27 @@ TEST(Coupling, RefusesWhatDoesNotFit) {
               HasSubstr("expected 4 values, got 0"));
 }
 
+// In the metric FᵀF, whatever F is, against the matrices written out.
+TEST(Coupling, AutoencoderInAMetric) {
+  constexpr Index kDimension = 9;
+  const LinearMap encoder = RandomMap(4, kDimension, 1), decoder = RandomMap(kDimension, 4, 2);
+  const MatrixF metric = Random(3).NormalMatrix(kDimension, kDimension);
+  const Coupling coupling = Coupling::Autoencoder(encoder, decoder, metric);
+  const MatrixD f = metric.cast<double>();
+  const MatrixD m = MatrixD::Identity(kDimension, kDimension) -
+                    decoder.weights.cast<double>() * encoder.weights.cast<double>();
+  const VectorD constant =
+      decoder.weights.cast<double>() * encoder.bias.cast<double>() + decoder.bias.cast<double>();
+  const MatrixD expected = m.transpose() * f.transpose() * f * m;
+  const VectorD term = m.transpose() * f.transpose() * f * constant;
+  EXPECT_LT((coupling.DenseMatrix() - expected).norm(), 1e-10 * expected.norm());
+  EXPECT_LT((coupling.RightHandSide().cast<double>() - term).norm(), 1e-6 * term.norm());
+  // An empty one is the plain metric.
+  EXPECT_EQ(Coupling::Autoencoder(encoder, decoder, MatrixF()).DenseMatrix(),
+            Coupling::Autoencoder(encoder, decoder).DenseMatrix());
+  EXPECT_THAT(RefusalOf([&] { Coupling::Autoencoder(encoder, decoder, MatrixF(3, 3)); }),
+              HasSubstr("metric"));
+}
+
 }  // namespace
 }  // namespace bitpool

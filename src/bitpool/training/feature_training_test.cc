@@ -7,6 +7,7 @@
 #include "bitpool/io/testing.h"
 #include "bitpool/linalg/testing.h"
 #include "bitpool/training/methods.h"
+#include "bitpool/training/model_file.h"
 #include "bitpool/training/testing.h"
 
 namespace bitpool {
@@ -32,6 +33,7 @@ TEST(FeatureTraining, EveryMethodLearnsFromLocalFeatures) {
   const MemoryFeatureSet images = SmallScenes(150, 10, 10, 1);
   const Labels labels = SceneClasses(150, 10, 5);
   for (const Method& method : Methods()) {
+    if (method.needs_views) continue;
     const TempFolder folder;
     FeatureTraining training = Job(folder, method.name.c_str());
     if (method.needs_labels) training.labels = &labels;
@@ -115,6 +117,97 @@ TEST_P(JointTraining, ResumesAfterAnInterruptionToTheSameModel) {
   EXPECT_EQ(FilesIn(folder), 0U);
 }
 
+// Every picture is followed by views of it, in which its descriptors have changed a little.
+MemoryFeatureSet ScenesWithViews(Index pictures, Index views) {
+  const MemoryFeatureSet scenes = SmallScenes(pictures, 10, 10, 1);
+  MemoryFeatureSet images(scenes.dimension(), 1 + views);
+  Random random(7);
+  MatrixF descriptors;
+  for (Index picture = 0; picture < pictures; ++picture) {
+    scenes.Read(picture, descriptors);
+    images.Add(scenes.name(picture), descriptors);
+    for (Index view = 0; view < views; ++view) {
+      images.Add(scenes.name(picture) + "#",
+                 descriptors + 0.2F * random.NormalMatrix(descriptors.rows(), descriptors.cols()));
+    }
+  }
+  return images;
+}
+
+TEST(FeatureTraining, TheContrastOfViewsResumesToTheSameModel) {
+  const TempFolder folder;
+  const MemoryFeatureSet images = ScenesWithViews(60, 3);
+  FeatureTraining training = Job(folder, "sav");
+  training.settings.options["epochs"] = 6;
+  const auto whole = TrainOnFeatures(Env::Posix(), training, images, RunContext({.threads = 2}));
+  EXPECT_EQ(whole.summary.iterations.size(), 6U);
+  EXPECT_EQ(FilesIn(folder), 0U);
+
+  std::stop_source stop;
+  class StopInTheThirdEpoch : public ProgressSink {
+   public:
+    explicit StopInTheThirdEpoch(std::stop_source& source) : source_(source) {}
+    void Report(const ProgressUpdate& update) override {
+      if (update.task == "contrast" && update.done >= 2) source_.request_stop();
+    }
+
+   private:
+    std::stop_source& source_;
+  };
+  const RunContext stopping({.threads = 2,
+                             .seed = 1,
+                             .stop = stop.get_token(),
+                             .progress = std::make_shared<StopInTheThirdEpoch>(stop)});
+  const auto part = TrainOnFeatures(Env::Posix(), training, images, stopping);
+  EXPECT_TRUE(part.summary.interrupted);
+  EXPECT_LT(part.summary.iterations.size(), 6U);
+  EXPECT_EQ(FilesIn(folder), 1U) << "the checkpoint stays";
+
+  training.resume = true;
+  training.settings.options["temperature"] = 0.2;
+  ExpectError(ErrorCode::kInvalidArgument, {"temperature"},
+              [&] { TrainOnFeatures(Env::Posix(), training, images, RunContext()); });
+  training.settings.options.erase("temperature");
+  const auto resumed = TrainOnFeatures(Env::Posix(), training, images, RunContext({.threads = 2}));
+  EXPECT_EQ(resumed.summary.iterations.size(), 6U);
+  EXPECT_TRUE(SameBits(resumed.model.encoder->Parameters()[0].second,
+                       whole.model.encoder->Parameters()[0].second));
+  EXPECT_EQ(FilesIn(folder), 0U);
+}
+
+TEST(FeatureTraining, LearnsHowToPoolWhereItIsAsked) {
+  const TempFolder folder;
+  const MemoryFeatureSet images = ScenesWithViews(40, 2);
+  FeatureTraining training = Job(folder, "sav");
+  training.settings.options["epochs"] = 2;
+  const auto plain = TrainOnFeatures(Env::Posix(), training, images, RunContext());
+  EXPECT_EQ(plain.model.pooling->attention.size(), 0);
+  training.settings.options["learn_pooling"] = 1;
+  const auto learned = TrainOnFeatures(Env::Posix(), training, images, RunContext());
+  EXPECT_EQ(learned.model.pooling->attention.size(), 10);
+  EXPECT_NE(learned.model.pooling->mu, plain.model.pooling->mu);
+  EXPECT_EQ(EncodeImages(learned.model, images, RunContext()).codes.size(), images.size());
+}
+
+// SAH behind a whitening pools by the metric that it learned in, and both come back from a file.
+TEST(FeatureTraining, SahMeasuresInTheMetricOfViews) {
+  const TempFolder folder;
+  const MemoryFeatureSet images = ScenesWithViews(60, 2);
+  FeatureTraining training = Job(folder, "sah");
+  const auto plain = TrainOnFeatures(Env::Posix(), training, images, RunContext());
+  training.settings.options["whiten"] = 1;
+  const auto whitened = TrainOnFeatures(Env::Posix(), training, images, RunContext());
+  EXPECT_EQ(plain.model.pooling->metric.size(), 0);
+  EXPECT_EQ(whitened.model.pooling->metric.rows(), 10);
+  EXPECT_FALSE(SameBits(plain.model.encoder->Parameters()[0].second,
+                        whitened.model.encoder->Parameters()[0].second));
+  SaveModel(Env::Posix(), folder / "w.bpm", {.model = whitened.model, .training = {}},
+            IfExists::kFail);
+  const HashModel back = OpenModel(Env::Posix(), folder / "w.bpm").model;
+  EXPECT_TRUE(SameBits(EncodeImages(back, images, RunContext()).projections,
+                       EncodeImages(whitened.model, images, RunContext()).projections));
+}
+
 // The blank image is in the middle: what follows it must keep its own labels.
 TEST(FeatureTraining, LeavesOutImagesWithoutDescriptorsAndTheirLabels) {
   const TempFolder folder;
@@ -134,6 +227,7 @@ TEST(FeatureTraining, LeavesOutImagesWithoutDescriptorsAndTheirLabels) {
   }
   const Labels labels = Labels::Single(classes);
   for (const Method& method : Methods()) {
+    if (method.needs_views) continue;
     FeatureTraining training = Job(folder, method.name.c_str());
     if (method.needs_labels) training.labels = &labels;
     const auto trained = TrainOnFeatures(Env::Posix(), training, images, RunContext());
