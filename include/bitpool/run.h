@@ -12,8 +12,8 @@ struct ProgressUpdate {
   std::string_view task;  // what is being done, such as "extracting"
   std::string_view unit;  // what is counted, such as "images"
   uint64_t done = 0;
-  uint64_t total = 0;  // 0: not known
-  bool ended = false;  // the last update of the task, complete or not
+  uint64_t total = 0;          // 0: not known
+  bool ended = false;          // the last update of the task, complete or not
   std::string_view note = {};  // how well it goes, such as "loss 3.21"; empty: nothing to say
 };
 

@@ -1,8 +1,8 @@
 #pragma once
 
 #include "bitpool/base/run_context.h"
-#include "bitpool/hash/kernel_encoder.h"
 #include "bitpool/hash/hash_model.h"
+#include "bitpool/hash/kernel_encoder.h"
 #include "bitpool/linalg/column_source.h"
 #include "bitpool/linalg/trained.h"
 #include "bitpool/samples/labels.h"

@@ -4,8 +4,8 @@
 
 #include "bitpool/base/matrix.h"
 #include "bitpool/base/run_context.h"
-#include "bitpool/hash/kernel_encoder.h"
 #include "bitpool/hash/baselines/pairwise_labels.h"
+#include "bitpool/hash/kernel_encoder.h"
 #include "bitpool/linalg/column_source.h"
 #include "bitpool/samples/labels.h"
 
