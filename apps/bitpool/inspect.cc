@@ -30,9 +30,13 @@ std::string Readable(const nlohmann::json& found) {
   if (found.contains("images")) {
     const nlohmann::json& per_image = found["descriptors_per_image"];
     text += fmt::format(
-        "{} images, {} descriptors of dimension {} ({} to {} per image, mean {:.1f})\n",
-        found["images"].dump(), found["descriptors"].dump(), found["dimension"].dump(),
-        per_image["min"].dump(), per_image["max"].dump(), per_image["mean"].get<double>());
+        "{} images{}, {} descriptors of dimension {} ({} to {} per image, mean {:.1f})\n",
+        found["images"].dump(),
+        found["pictures"] == found["images"]
+            ? ""
+            : fmt::format(" of {} pictures, with their views", found["pictures"].dump()),
+        found["descriptors"].dump(), found["dimension"].dump(), per_image["min"].dump(),
+        per_image["max"].dump(), per_image["mean"].get<double>());
   }
   for (const auto& [key, value] : found["metadata"].items())
     text += fmt::format("{}: {}\n", key, value.dump());

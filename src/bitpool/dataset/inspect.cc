@@ -23,6 +23,7 @@ nlohmann::json DescribeFeatures(const FeatureFile& features) {
   const double mean =
       features.size() == 0 ? 0 : static_cast<double>(total) / static_cast<double>(features.size());
   return {{"images", features.size()},
+          {"pictures", features.pictures()},
           {"descriptors", total},
           {"dimension", features.dimension()},
           {"descriptors_per_image", {{"min", least}, {"mean", mean}, {"max", most}}}};
