@@ -82,8 +82,8 @@ Picture CutOut(const Picture& picture, const Cut& cut, Random& random) {
     corners[i] = {x + corner.x, y + corner.y};
   }
   if (cut.mirrored) corners = {corners[1], corners[0], corners[3], corners[2]};
-  return Warp(picture, corners, std::max<Index>(1, static_cast<Index>(w + 0.5)),
-              std::max<Index>(1, static_cast<Index>(h + 0.5)));
+  return Warp(picture, corners, std::max<Index>(1, std::lround(w)),
+              std::max<Index>(1, std::lround(h)));
 }
 
 Light RandomLight(double contrast, double brightness, double colour, Random& random) {
@@ -135,8 +135,8 @@ Picture Turned(const Picture& picture, Random& random) {
 Picture Resized(const Picture& picture, double across, double down) {
   const auto w = static_cast<double>(picture.width), h = static_cast<double>(picture.height);
   return Warp(picture, {{{0, 0}, {w, 0}, {w, h}, {0, h}}},
-              std::max<Index>(1, static_cast<Index>(w * across + 0.5)),
-              std::max<Index>(1, static_cast<Index>(h * down + 0.5)));
+              std::max<Index>(1, std::lround(w * across)),
+              std::max<Index>(1, std::lround(h * down)));
 }
 
 // Pressed into another shape, a square at the most.
