@@ -44,18 +44,20 @@ bool IsOnByDefault(const OptionDescription& option) {
 void AddOption(CLI::App* command, const OptionDescription& option, const std::string& help,
                MethodSettings& settings) {
   const std::string name = option.name;
+  std::string spelled = name;  // as options of programs are: --learn-pooling
+  std::ranges::replace(spelled, '_', '-');
   if (IsOnByDefault(option)) {
     command->add_flag_callback(
-        "--no-" + name, [&settings, name] { settings.options[name] = 0; }, help);
+        "--no-" + spelled, [&settings, name] { settings.options[name] = 0; }, help);
   } else if (option.type == OptionType::kSwitch) {
     command->add_flag_callback(
-        "--" + name, [&settings, name] { settings.options[name] = 1; }, help);
+        "--" + spelled, [&settings, name] { settings.options[name] = 1; }, help);
   } else if (option.type == OptionType::kWhole) {
     command->add_option_function<int>(
-        "--" + name, [&settings, name](int value) { settings.options[name] = value; }, help);
+        "--" + spelled, [&settings, name](int value) { settings.options[name] = value; }, help);
   } else {
     command->add_option_function<double>(
-        "--" + name, [&settings, name](double value) { settings.options[name] = value; }, help);
+        "--" + spelled, [&settings, name](double value) { settings.options[name] = value; }, help);
   }
 }
 

@@ -210,10 +210,9 @@ TEST(Contrast, ShowsTheLoss) {
 
 TEST(Contrast, NeedsViewsAndPictures) {
   const MatrixF x = GeneratedViews(10, 30, 2, 4);
-  EXPECT_THAT(RefusalOf([&] { Train(Small(), x, 1, 4); }),
-              HasSubstr("at least 2, the picture and a view"));
+  EXPECT_THAT(RefusalOf([&] { Train(Small(), x, 1, 4); }), HasSubstr("at least 2 images of each"));
   EXPECT_THAT(RefusalOf([&] { Train(Small(), x, 0, 4); }), HasSubstr("at least 2"));
-  EXPECT_THAT(RefusalOf([&] { Train(Small(), x, 60, 4); }), HasSubstr("1 pictures with views"));
+  EXPECT_THAT(RefusalOf([&] { Train(Small(), x, 60, 4); }), HasSubstr("got 1 with 60"));
   EXPECT_THAT(RefusalOf([&] { Train(Small(), x, 7, 4); }), HasSubstr("60 images: expected 7"));
   const MatrixColumns source(x);
   const LinearMap other{.weights = MatrixF::Ones(4, 9), .bias = VectorF::Ones(4)};

@@ -138,7 +138,7 @@ TEST(LearnPooling, RefusesWhatHasNoMeaning) {
   };
   const auto same = [](LearnPoolingOptions&) {};
   EXPECT_THAT(refusal(1, start, same), HasSubstr("at least 2"));
-  EXPECT_THAT(refusal(12, start, same), HasSubstr("1 pictures"));
+  EXPECT_THAT(refusal(12, start, same), HasSubstr("got 1 with 12"));
   EXPECT_THAT(refusal(5, start, same), HasSubstr("12 images"));
   const LinearMap other{.weights = MatrixF::Ones(8, 3), .bias = VectorF::Ones(8)};
   EXPECT_THAT(refusal(3, other, same), HasSubstr("dimension 16, got 3"));

@@ -28,23 +28,17 @@ std::vector<ViewPairs> DrawViewPairs(Index pictures, Index per_picture, Index ba
 }
 
 void RequireViews(Index images, Index per_picture) {
-  if (per_picture < 2) {
-    throw Error(ErrorCode::kInvalidArgument,
-                fmt::format("{} image of every picture: the contrast of views needs at least 2, "
-                            "the picture and a view of it",
-                            per_picture));
+  if (per_picture < 2 || images < 2 * per_picture) {
+    throw Error(
+        ErrorCode::kInvalidArgument,
+        fmt::format("learning from views: expected at least 2 pictures with at least 2 images of "
+                    "each (itself and its views), got {} with {}",
+                    per_picture < 1 ? 0 : images / per_picture, per_picture));
   }
-  if (images % per_picture != 0) {
-    throw Error(ErrorCode::kInvalidArgument,
-                fmt::format("{} images: expected {} of every picture, a multiple of that", images,
-                            per_picture));
-  }
-  if (images / per_picture < 2) {
-    throw Error(ErrorCode::kInvalidArgument,
-                fmt::format("{} pictures with views: the contrast needs at least 2, to tell one "
-                            "from another",
-                            images / per_picture));
-  }
+  if (images % per_picture == 0) return;
+  throw Error(ErrorCode::kInvalidArgument,
+              fmt::format("{} images: expected {} of every picture, a multiple of that", images,
+                          per_picture));
 }
 
 }  // namespace bitpool

@@ -9,6 +9,7 @@
 #include "bitpool/base/error.h"
 #include "bitpool/hash/mapped_encoder.h"
 #include "bitpool/hash/two_layer_encoder.h"
+#include "bitpool/hash/view_batches.h"
 #include "bitpool/hash/view_columns.h"
 
 namespace bitpool {
@@ -16,15 +17,6 @@ namespace {
 
 // The variance within pictures against that of all images below which it is rounding.
 constexpr double kNothing = 1e-5;
-
-void RequireViews(Index pictures, Index per_picture) {
-  if (per_picture >= 2 && pictures >= 2) return;
-  throw Error(
-      ErrorCode::kInvalidArgument,
-      fmt::format("learning from views: expected at least 2 pictures with at least 2 images "
-                  "of each (itself and its views), got {} with {}",
-                  pictures, per_picture));
-}
 
 }  // namespace
 
@@ -38,7 +30,7 @@ void WhiteningOptions::Validate() const {
 ViewWhitening FindWhitening(const WhiteningOptions& options, const Moments& images,
                             const Moments& means, Index per_picture) {
   options.Validate();
-  RequireViews(means.count(), per_picture);
+  RequireViews(images.count(), per_picture);
   const Index dimension = images.dimension();
   const auto each = static_cast<double>(per_picture);
   MatrixD within =
@@ -64,7 +56,7 @@ ViewWhitening FindWhitening(const WhiteningOptions& options, const Moments& imag
 ViewWhitening LearnWhitening(const WhiteningOptions& options, const ViewVectors& images,
                              const RunContext& context) {
   options.Validate();
-  RequireViews(images.pictures(), images.per_picture);
+  RequireViews(images.vectors.size(), images.per_picture);
   const Moments all = ComputeMoments(images.vectors, context);
   const Moments means = ComputeMoments(PictureMeans(images), context);
   return FindWhitening(options, all, means, images.per_picture);

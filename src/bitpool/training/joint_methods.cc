@@ -28,8 +28,8 @@ OptionTable<SahOptions> LoopOptions() {
 OptionTable<KernelCodeOptions> KernelTable() {
   return OptionTable<KernelCodeOptions>()
       .Add("anchors", &KernelCodeOptions::anchors, kAnchorsHelp, AtLeast(0))
-      .Add("kernel-width", &KernelCodeOptions::width, kKernelWidthHelp, Positive())
-      .Add("kernel-ridge", &KernelCodeOptions::ridge, kKernelRidgeHelp, Positive());
+      .Add("kernel_width", &KernelCodeOptions::width, kKernelWidthHelp, Positive())
+      .Add("kernel_ridge", &KernelCodeOptions::ridge, kKernelRidgeHelp, Positive());
 }
 
 TunePlan SahTuning() {
@@ -48,8 +48,8 @@ TunePlan SashTuning() {
                      {{"lambda", {1e-4, 1e-3, 1e-2}}, {"beta", {1e-3, 1e-2, 1e-1}, "lambda"}},
                      {{"alpha", {0.01, 0.03, 0.1, 0.3, 1}}},
                      {{"anchors", {1000}},
-                      {"kernel-width", {1, 2}},
-                      {"kernel-ridge", {1e-7, 1e-6, 1e-5, 1e-4}}}},
+                      {"kernel_width", {1, 2}},
+                      {"kernel_ridge", {1e-7, 1e-6, 1e-5, 1e-4}}}},
           .moves = {{"lambda", "beta"}, {"beta"}, {"gamma"}, {"mu"}, {"alpha"}}};
 }
 

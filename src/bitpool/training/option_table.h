@@ -31,7 +31,8 @@ constexpr OptionRange Positive() { return {.least = 0, .above_least = true}; }
 constexpr OptionRange AtLeast(double least) { return {.least = least}; }
 constexpr OptionRange Between(double least, double most) { return {.least = least, .most = most}; }
 
-// An option as users meet it: the same name in JSON, on the command line and in other languages.
+// An option as users meet it: the same name in JSON and in other languages, and on the command line
+// with hyphens for underscores.
 struct OptionDescription {
   std::string name;
   std::string help;

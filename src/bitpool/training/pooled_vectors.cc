@@ -36,6 +36,14 @@ std::vector<Index> ImagesOf(const std::vector<Index>& pictures, Index per_pictur
   return images;
 }
 
+// The vectors of images all of which must be pooled.
+MatrixF AllOrNothing(PooledImages pooled, const FeatureSet& images) {
+  if (pooled.failed.empty()) return std::move(pooled.vectors);
+  const FailedImage& failed = pooled.failed.front();
+  throw Error(ErrorCode::kInvalidArgument,
+              fmt::format("{}: {}", images.name(failed.image), failed.reason));
+}
+
 bool LearnsPooling(const MethodSettings& settings) {
   return FindMethod(settings.method).FindOption("learn_pooling") != nullptr &&
          ValueOf(settings, "learn_pooling") != 0;
@@ -89,13 +97,7 @@ MatrixF VectorsFor(const HashModel& model, const RecordStore& records, const Fea
     throw Error(ErrorCode::kInvalidArgument,
                 "weights of descriptors: expected the images themselves, not their records");
   }
-  PooledImages pooled = PoolImages(system, model.pooling->normalise, *images, context);
-  if (!pooled.failed.empty()) {
-    throw Error(ErrorCode::kInvalidArgument,
-                fmt::format("{}: {}", images->name(pooled.failed.front().image),
-                            pooled.failed.front().reason));
-  }
-  return std::move(pooled.vectors);
+  return AllOrNothing(PoolImages(system, model.pooling->normalise, *images, context), *images);
 }
 
 PoolingRecipe PooledBy(const MethodSettings& settings) {
@@ -111,14 +113,9 @@ PooledVectors PooledVectors::OfRecords(const RecordStore& records) {
 
 PooledVectors PooledVectors::OfImages(const FeatureSet& images, bool normalise) {
   return PooledVectors([&images, normalise](double mu, const RunContext& context) {
-    PooledImages pooled =
-        PoolImages({Coupling::None(images.dimension()), {.mu = mu}}, normalise, images, context);
-    if (!pooled.failed.empty()) {
-      const FailedImage& failed = pooled.failed.front();
-      throw Error(ErrorCode::kInvalidArgument,
-                  fmt::format("{}: {}", images.name(failed.image), failed.reason));
-    }
-    return std::move(pooled.vectors);
+    return AllOrNothing(
+        PoolImages({Coupling::None(images.dimension()), {.mu = mu}}, normalise, images, context),
+        images);
   });
 }
 

@@ -198,17 +198,25 @@ class Tuner {
   void TryAll(const std::vector<OptionValues>& candidates, const char* task, TuneResult& result) {
     Progress progress = context_.StartProgress(task, "candidates", candidates.size());
     for (const OptionValues& candidate : candidates) {
-      TuneTrial trial{.constants = candidate};
-      for (int run = 0; run < options_.seeds; ++run) {
-        const RunContext seeded =
-            context_.WithoutProgress().WithSeed(context_.seed() + static_cast<uint64_t>(run));
-        trial.score += criterion_.Score(Train(candidate, seeded), seeded) / options_.seeds;
-        context_.ThrowIfStopped();
-      }
+      // Every stage has the best so far among its candidates.
+      const auto tried = std::ranges::find(result.trials, candidate, &TuneTrial::constants);
+      TuneTrial trial{.constants = candidate,
+                      .score = tried == result.trials.end() ? ScoreOf(candidate) : tried->score};
       if (result.trials.empty() || trial.score > result.best.score) result.best = trial;
       result.trials.push_back(std::move(trial));
       progress.Advance();
     }
+  }
+
+  double ScoreOf(const OptionValues& candidate) {
+    double score = 0;
+    for (int run = 0; run < options_.seeds; ++run) {
+      const RunContext seeded =
+          context_.WithoutProgress().WithSeed(context_.seed() + static_cast<uint64_t>(run));
+      score += criterion_.Score(Train(candidate, seeded), seeded) / options_.seeds;
+      context_.ThrowIfStopped();
+    }
+    return score;
   }
 
   HashModel Train(const OptionValues& candidate, const RunContext& context) {

@@ -2,11 +2,12 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
+#include <memory>
 #include <optional>
 
 #include "bitpool/base/error.h"
 #include "bitpool/hash/view_columns.h"
+#include "bitpool/linalg/kept_columns.h"
 #include "bitpool/training/methods.h"
 
 namespace bitpool {
@@ -14,20 +15,7 @@ namespace {
 
 // Whitened vectors are kept up to this size, since most methods read them many times; larger ones
 // are whitened anew whenever they are read.
-constexpr Index kKeptBytes = Index{1} << 30;
-
-MatrixF ReadAll(const ColumnSource& source, const RunContext& context) {
-  MatrixF all(source.dimension(), source.size());
-  constexpr size_t kColumnsPerTask = 1024;
-  context.ParallelFor(static_cast<size_t>(source.size()), kColumnsPerTask,
-                      [&](size_t begin, size_t end) {
-                        MatrixF buffer;
-                        const auto first = static_cast<Index>(begin);
-                        const Index count = static_cast<Index>(end) - first;
-                        all.middleCols(first, count) = source.Read(first, count, buffer);
-                      });
-  return all;
-}
+constexpr size_t kKeptBytes = size_t{1} << 30;
 
 // The label of every image, from those of the pictures.
 Labels LabelsOfImages(const Labels& labels, Index per_picture) {
@@ -52,18 +40,15 @@ Trained<HashModel> TrainOnWhitened(const Method& method, const MethodSettings& s
                                    const RunContext& context) {
   const ViewWhitening whitening =
       LearnWhitening({.epsilon = ValueOf(settings, "epsilon")}, images, context);
-  const MappedColumns mapped(images.vectors, whitening.forward);
-  const Index bytes = mapped.dimension() * mapped.size() * static_cast<Index>(sizeof(float));
-  MatrixF kept;
-  if (bytes <= kKeptBytes) kept = ReadAll(mapped, context);
-  const MatrixColumns kept_columns(kept);
+  const auto vectors =
+      KeepIfSmall(std::make_unique<MappedColumns>(images.vectors, whitening.forward), kKeptBytes,
+                  context.WithoutProgress());
   std::optional<Labels> labels;
   if (samples.labels != nullptr) labels = LabelsOfImages(*samples.labels, images.per_picture);
-  VectorSamples whitened{
-      .vectors = bytes <= kKeptBytes ? static_cast<const ColumnSource&>(kept_columns) : mapped,
-      .labels = labels ? &*labels : nullptr,
-      .per_picture = images.per_picture,
-      .run = samples.run};
+  const VectorSamples whitened{.vectors = *vectors,
+                               .labels = labels ? &*labels : nullptr,
+                               .per_picture = images.per_picture,
+                               .run = samples.run};
   Trained<HashModel> trained = method.train_on_vectors(settings, whitened, context);
   trained.model = FoldWhitening(whitening, std::move(trained.model));
   return trained;

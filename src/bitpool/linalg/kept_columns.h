@@ -1,0 +1,17 @@
+#pragma once
+
+#include <cstddef>
+#include <memory>
+
+#include "bitpool/base/run_context.h"
+#include "bitpool/linalg/column_source.h"
+
+namespace bitpool {
+
+// The columns of a source that computes them whenever they are read, computed once and kept in
+// memory where they take no more than so many bytes, and otherwise the source itself. Both have the
+// same values.
+std::unique_ptr<const ColumnSource> KeepIfSmall(std::unique_ptr<const ColumnSource> source,
+                                                size_t memory, const RunContext& context);
+
+}  // namespace bitpool
