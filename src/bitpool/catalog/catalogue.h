@@ -46,7 +46,7 @@ enum class DecisionKind {
 struct Decision {
   uint64_t id = 0;  // given by the catalogue, 1 and up, none twice
   DecisionKind kind = DecisionKind::kNotDuplicates;
-  PictureMark first;
+  PictureMark first = {};
   PictureMark second = {};  // of kNotDuplicates
 
   bool operator==(const Decision&) const = default;
