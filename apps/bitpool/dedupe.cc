@@ -184,7 +184,7 @@ void AddSearchOptions(CLI::App* command, DedupeOptions& options) {
   command
       ->add_option("--radius", options.search.radius,
                    "Look at pictures whose codes differ by at most so many bits (default: a "
-                   "quarter of them, less below 64 bits)")
+                   "quarter of them, half among up to 500 pictures)")
       ->check(CLI::NonNegativeNumber);
   command->add_flag("--similar", options.search.similar,
                     "Show pictures too whose codes are near and that are not the same");

@@ -15,6 +15,7 @@ using Unknowns = Eigen::Matrix<double, kUnknowns, 1>;
 using UnknownsF = Eigen::Matrix<float, kUnknowns, 1>;
 
 constexpr float kOutlier = 12;          // grey levels beyond which a pixel counts half and less
+constexpr Index kLeastPixels = 100;     // that are needed for a step
 constexpr Index kBlockSide = 8;         // pixels
 constexpr float kLeastContrast = 3;     // deviation of a block in which there is something to see
 constexpr float kAgrees = 0.8F;         // correlation of a block that looks the same
@@ -58,49 +59,64 @@ Light FitLight(const GreyImage& image, const GreyImage& other, const AffineMap& 
   return {.gain = static_cast<float>(gain), .bias = static_cast<float>((a - gain * b) / n)};
 }
 
+// Sums over pixels, which give the step by least squares.
+class NormalEquations {
+ public:
+  // Adds a pixel: how its difference changes with the unknowns, the difference, and what it counts.
+  void Add(const UnknownsF& slope, float difference, float weight) {
+    block_.triangularView<Eigen::Lower>() += weight * slope * slope.transpose();
+    block_right_ += weight * difference * slope;
+    if (++pixels_ % kBlock == 0) Flush();
+  }
+
+  Index pixels() const { return pixels_; }
+
+  Unknowns Solve() {
+    Flush();
+    Normal whole = sums_.selfadjointView<Eigen::Lower>();
+    whole.diagonal() *= 1 + 1e-4;
+    whole.diagonal().array() += 1e-3;
+    return whole.ldlt().solve(right_);
+  }
+
+ private:
+  static constexpr Index kBlock = 128;  // sums in single precision stay short
+
+  void Flush() {
+    sums_ += block_.cast<double>();
+    right_ += block_right_.cast<double>();
+    block_.setZero();
+    block_right_.setZero();
+  }
+
+  Normal sums_ = Normal::Zero();
+  Unknowns right_ = Unknowns::Zero();
+  Eigen::Matrix<float, kUnknowns, kUnknowns> block_ =
+      Eigen::Matrix<float, kUnknowns, kUnknowns>::Zero();
+  UnknownsF block_right_ = UnknownsF::Zero();
+  Index pixels_ = 0;
+};
+
 // One step; false when there is too little to go by.
 bool Step(const GreyImage& image, const GreyImage& other, AffineMap& map, Light& light) {
-  Normal normal = Normal::Zero();
-  Unknowns right = Unknowns::Zero();
-  Eigen::Matrix<float, kUnknowns, kUnknowns> row_normal;
-  UnknownsF row_right;
-  Index row = -1, shared = 0;
-  const auto flush = [&] {  // sums in single precision stay short
-    normal += row_normal.cast<double>();
-    right += row_right.cast<double>();
-  };
+  NormalEquations equations;
+  // Around the middle, so that the numbers of the map disturb each other little.
   const float middle_x = static_cast<float>(image.width) / 2;
   const float middle_y = static_cast<float>(image.height) / 2;
+  const auto right = static_cast<float>(other.width), bottom = static_cast<float>(other.height);
   ForEachShared(image, other, map, [&](Index x, Index y, float u, float v) {
-    if (u < 1 || v < 1 || u + 2 > static_cast<float>(other.width) ||
-        v + 2 > static_cast<float>(other.height)) {
-      return;
-    }
-    if (y != row) {
-      if (row >= 0) flush();
-      row_normal.setZero();
-      row_right.setZero();
-      row = y;
-    }
-    ++shared;
+    if (u < 1 || v < 1 || u + 2 > right || v + 2 > bottom) return;
     const float there = ValueAt(other, u, v);
     const float dx = light.gain * (ValueAt(other, u + 0.5F, v) - ValueAt(other, u - 0.5F, v));
     const float dy = light.gain * (ValueAt(other, u, v + 0.5F) - ValueAt(other, u, v - 0.5F));
-    const float left = image.at(x, y) - light.gain * there - light.bias;
-    const float weight = 1 / (1 + left * left / (kOutlier * kOutlier));
-    // Around the middle, so that the numbers of the map disturb each other little.
+    const float difference = image.at(x, y) - light.gain * there - light.bias;
     const float px = static_cast<float>(x) - middle_x, py = static_cast<float>(y) - middle_y;
     UnknownsF slope;
     slope << dx * px, dx * py, dx, dy * px, dy * py, dy, there, 1;
-    row_normal.triangularView<Eigen::Lower>() += weight * slope * slope.transpose();
-    row_right += weight * left * slope;
+    equations.Add(slope, difference, 1 / (1 + difference * difference / (kOutlier * kOutlier)));
   });
-  if (shared < 100) return false;
-  flush();
-  normal = normal.selfadjointView<Eigen::Lower>();
-  normal.diagonal() *= 1 + 1e-4;
-  normal.diagonal().array() += 1e-3;
-  const Unknowns step = normal.ldlt().solve(right);
+  if (equations.pixels() < kLeastPixels) return false;
+  const Unknowns step = equations.Solve();
   if (!step.allFinite()) return false;
   for (int line = 0; line < 2; ++line) {
     map(line, 0) += step[3 * line];

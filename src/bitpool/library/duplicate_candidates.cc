@@ -113,7 +113,8 @@ std::vector<PicturePair> FindMirroredCandidates(const LibrarySnapshot& library,
     for (size_t i = 0; i < count; ++i) {
       if (codes[i].empty()) continue;
       const BinaryCodes query(library.index().bits(), codes[i]);
-      for (const Neighbour& near : library.index().RangeSearch(query, radius, context).front()) {
+      const auto found = library.index().RangeSearch(query, radius, context);
+      for (const Neighbour& near : found.front()) {
         const auto pair = PairOf(contents, files[begin + i].id, static_cast<uint64_t>(near.id),
                                  near.distance, true);
         if (pair) nearest.Add(*pair);

@@ -94,7 +94,7 @@ std::vector<Edge> FindEdges(const LibrarySnapshot& library, const Contents& cont
                             const DuplicateSearch& search, const PictureEncoder& encode,
                             const RunContext& context) {
   const int bits = library.index().bits();
-  const int radius = search.radius.value_or(DefaultDuplicateRadius(bits));
+  const int radius = search.radius.value_or(DefaultDuplicateRadius(bits, library.index().size()));
   const int similar_radius = search.radius.value_or(DefaultSimilarRadius(bits));
   std::vector<PicturePair> pairs = FindCandidates(library, contents.id_of, radius, context);
   if (search.mirrored) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <vector>
 
@@ -40,8 +41,12 @@ struct DuplicateGroup {
 };
 
 // A radius beyond which few copies of a picture are: pictures within it are looked at. A quarter of
-// the bits, and less in codes of fewer than 64, which leave less room between pictures.
-constexpr int DefaultDuplicateRadius(int bits) {
+// the bits, and less in codes of fewer than 64, which leave less room between pictures. Among few
+// pictures half of the bits, which is as far as pictures are from each other in the mean: to look
+// at the nearest of each, however far, then takes no longer than to index them.
+inline constexpr int64_t kFewPictures = 500;
+constexpr int DefaultDuplicateRadius(int bits, int64_t pictures) {
+  if (pictures <= kFewPictures) return bits / 2;
   return bits >= 64 ? bits / 4 : std::max(0, (bits - 8) / 4);
 }
 

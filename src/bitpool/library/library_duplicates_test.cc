@@ -127,12 +127,13 @@ TEST(DefaultRadii, GrowWithTheBits) {
   EXPECT_EQ(DefaultSimilarRadius(32), 2);
   EXPECT_EQ(DefaultSimilarRadius(64), 8);
   EXPECT_EQ(DefaultSimilarRadius(256), 32);
-  EXPECT_EQ(DefaultDuplicateRadius(32), 6);
-  EXPECT_EQ(DefaultDuplicateRadius(64), 16);
+  EXPECT_EQ(DefaultDuplicateRadius(64, 2), 32);
+  EXPECT_EQ(DefaultDuplicateRadius(32, 501), 6);
+  EXPECT_EQ(DefaultDuplicateRadius(64, 100000), 16);
   for (int bits = 2; bits <= 512; ++bits) {
     EXPECT_GE(DefaultSimilarRadius(bits), DefaultSimilarRadius(bits - 1)) << bits;
-    EXPECT_GE(DefaultDuplicateRadius(bits), DefaultDuplicateRadius(bits - 1)) << bits;
-    EXPECT_GE(DefaultDuplicateRadius(bits), DefaultSimilarRadius(bits)) << bits;
+    EXPECT_GE(DefaultDuplicateRadius(bits, 1000), DefaultDuplicateRadius(bits - 1, 1000)) << bits;
+    EXPECT_GE(DefaultDuplicateRadius(bits, 1000), DefaultSimilarRadius(bits)) << bits;
   }
 }
 

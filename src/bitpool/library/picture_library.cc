@@ -243,7 +243,8 @@ QueryAnswer PictureLibrary::QueryCode(const PictureCode& code, const QueryOption
 DuplicatesAnswer PictureLibrary::Duplicates(DuplicateSearch search,
                                             const RunContext& context) const {
   LibrarySnapshot library = Snapshot();
-  const int within = search.radius.value_or(DefaultDuplicateRadius(library.index().bits()));
+  const int within = search.radius.value_or(
+      DefaultDuplicateRadius(library.index().bits(), library.index().size()));
   for (std::string& folder : search.keep.folders) {
     folder = FolderAsInPaths(env_, library.root(), folder);
   }
