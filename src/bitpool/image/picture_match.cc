@@ -25,7 +25,7 @@ constexpr int kCoarse = 2, kFine = 1;  // levels
 
 // Of the agreement: enough to call two pictures the same, on the fine level or else on the coarse
 // one; enough to look no further; and so little that more steps are vain.
-constexpr double kSame = 0.5, kSameFromFar = 0.65;
+constexpr double kSame = 0.62, kSameFromFar = 0.7;
 constexpr double kBeyondDoubt = 0.75;
 constexpr double kHopeless = 0.15;
 constexpr int kLeastBlocks = 8;
