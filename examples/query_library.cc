@@ -19,8 +19,9 @@ int main(int argc, char** argv) {
     for (const bitpool::Match& match : library.Query(std::filesystem::path(argv[2]), 5)) {
       std::printf("%8.3f  %s\n", match.score, match.path.c_str());
     }
-    for (const auto& group : library.Duplicates()) {
-      std::printf("keep %s of %zu copies\n", group.front().path.c_str(), group.size());
+    for (const bitpool::PictureGroup& group : library.Duplicates()) {
+      std::printf("keep %s of %zu copies: %s\n", group.pictures.front().path.c_str(),
+                  group.pictures.size(), group.reason.c_str());
     }
   } catch (const bitpool::Error& error) {
     std::fprintf(stderr, "%s\n", error.what());

@@ -18,5 +18,6 @@ void AddTrainingBench(CLI::App* parent, Session& session);
 void AddPoolingBench(CLI::App* parent, Session& session);
 void AddQuantisationBench(CLI::App* parent, Session& session);
 void AddDuplicatesBench(CLI::App* parent, Session& session);
+void AddMatchingBench(CLI::App* parent, Session& session);
 
 }  // namespace bitpool::app

@@ -24,6 +24,7 @@ void AddBenchmarks(CLI::App& app, Session& session) {
   AddPoolingBench(&app, session);
   AddQuantisationBench(&app, session);
   AddDuplicatesBench(&app, session);
+  AddMatchingBench(&app, session);
 }
 
 }  // namespace

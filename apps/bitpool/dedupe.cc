@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "bitpool/library/library_pages.h"
+#include "bitpool/library/move_script.h"
 #include "bitpool/library/picture_library.h"
 #include "subcommands.h"
 
@@ -12,26 +13,65 @@ namespace {
 
 struct DedupeOptions {
   std::string library = ".bitpool", html, script;
-  std::optional<int> radius;
+  DuplicateSearch search;
+  std::vector<std::string> keep;  // names of rules
   IfExists if_exists = IfExists::kFail;
+
+  // Decisions, made instead of a search.
+  std::vector<std::string> not_duplicates, mark_keep;
+  std::vector<uint64_t> undo;
+  bool list_decisions = false;
+
+  bool decides() const {
+    return list_decisions || !not_duplicates.empty() || !mark_keep.empty() || !undo.empty();
+  }
 };
+
+nlohmann::json ToJson(const PairEvidence& evidence) {
+  nlohmann::json json = {{"kind", NameOf(evidence.kind)},
+                         {"same_file", evidence.same_file},
+                         {"mirrored", evidence.mirrored},
+                         {"agreement", evidence.agreement},
+                         {"distance", evidence.distance}};
+  if (evidence.kind == DuplicateKind::kPart) {
+    json["part"] = evidence.first_is_part ? "first" : "second";
+  }
+  return json;
+}
+
+nlohmann::json ToJson(const DuplicateGroup& group, size_t place) {
+  const DuplicatePicture& member = group.pictures[place];
+  nlohmann::json json = {{"path", member.picture.path},
+                         {"id", member.picture.id},
+                         {"keep", member.keep},
+                         {"marked", member.marked},
+                         {"distance", member.distance},
+                         {"width", member.picture.width},
+                         {"height", member.picture.height},
+                         {"size", member.picture.size}};
+  if (member.compared_with) {
+    json["compared_with"] = group.pictures[*member.compared_with].picture.path;
+    json["evidence"] = ToJson(member.evidence);
+  }
+  return json;
+}
 
 nlohmann::json ToJson(const std::vector<DuplicateGroup>& groups) {
   nlohmann::json json = nlohmann::json::array();
   for (const DuplicateGroup& group : groups) {
-    nlohmann::json members = nlohmann::json::array();
-    for (const DuplicatePicture& member : group) {
-      nlohmann::json copy_of;
-      if (member.copy_of) copy_of = group[*member.copy_of].picture.path;
-      members.push_back({{"path", member.picture.path},
-                         {"keep", &member == &group.front()},
-                         {"exact_copy_of", copy_of},
-                         {"distance", member.distance},
-                         {"width", member.picture.width},
-                         {"height", member.picture.height},
-                         {"size", member.picture.size}});
+    nlohmann::json members = nlohmann::json::array(), pairs = nlohmann::json::array();
+    for (size_t i = 0; i < group.pictures.size(); ++i) members.push_back(ToJson(group, i));
+    for (const DuplicatePair& pair : group.pairs) {
+      nlohmann::json one = ToJson(pair.evidence);
+      one["first"] = group.pictures[pair.first].picture.path;
+      one["second"] = group.pictures[pair.second].picture.path;
+      pairs.push_back(std::move(one));
     }
-    json.push_back(std::move(members));
+    json.push_back(
+        {{"kind", NameOf(group.kind)},
+         {"reason", {{"rule", NameOf(group.reason.rule)}, {"words", group.reason.words}}},
+         {"pictures", std::move(members)},
+         {"pairs", std::move(pairs)}});
   }
   return json;
 }
@@ -39,14 +79,29 @@ nlohmann::json ToJson(const std::vector<DuplicateGroup>& groups) {
 std::string ToText(const std::vector<DuplicateGroup>& groups) {
   std::string text;
   for (const DuplicateGroup& group : groups) {
-    for (const DuplicatePicture& member : group) {
-      const bool keep = &member == &group.front();
-      text += fmt::format("{}  {}{}\n", keep ? "keep" : "    ", ShownName(member.picture.path),
-                          member.copy_of ? "  (exact copy)" : "");
+    for (const DuplicatePicture& member : group.pictures) {
+      const bool first = &member == &group.pictures.front();
+      text += fmt::format("{}  {}  ({}{})\n", member.keep ? "keep" : "    ",
+                          ShownName(member.picture.path),
+                          first ? group.reason.words : WordsOf(member.evidence),
+                          !first && member.marked ? "; marked to be kept" : "");
     }
     text += "\n";
   }
   return text;
+}
+
+std::string Summary(const DuplicatesAnswer& found) {
+  std::array<size_t, 4> of_kind = {};
+  for (const DuplicateGroup& group : found.groups) ++of_kind[static_cast<size_t>(group.kind)];
+  std::string kinds;
+  for (const DuplicateKind kind : {DuplicateKind::kExact, DuplicateKind::kEdited,
+                                   DuplicateKind::kPart, DuplicateKind::kSimilar}) {
+    const size_t count = of_kind[static_cast<size_t>(kind)];
+    if (count > 0)
+      kinds += fmt::format("{}{} {}", kinds.empty() ? ": " : ", ", count, NameOf(kind));
+  }
+  return fmt::format("{} groups within {} bits{}", found.groups.size(), found.radius, kinds);
 }
 
 void WriteText(const std::string& path, const std::string& text, IfExists if_exists,
@@ -55,13 +110,10 @@ void WriteText(const std::string& path, const std::string& text, IfExists if_exi
   session.Say(path + ": written");
 }
 
-int Dedupe(const DedupeOptions& options, const Session& session) {
-  Env& env = Env::Posix();
-  for (const std::string& output : {options.html, options.script}) {
-    if (!output.empty()) RequireWritable(env, output, options.if_exists);
-  }
-  const DuplicatesAnswer found =
-      PictureLibrary::Open(env, options.library)->Duplicates(options.radius, session.MakeContext());
+int Search(const DedupeOptions& options, const PictureLibrary& library, const Session& session) {
+  DuplicateSearch search = options.search;
+  for (const std::string& name : options.keep) search.keep.rules.push_back(FindKeepRule(name));
+  const DuplicatesAnswer found = library.Duplicates(std::move(search), session.MakeContext());
   if (!options.html.empty()) {
     WriteText(options.html, DuplicatesPage(found.library, found.groups, found.radius),
               options.if_exists, session);
@@ -74,9 +126,90 @@ int Dedupe(const DedupeOptions& options, const Session& session) {
     Session::Print(ToJson(found.groups));
   } else {
     Session::Print(ToText(found.groups));
-    session.Say(fmt::format("{} groups within {} bits", found.groups.size(), found.radius));
+    session.Say(Summary(found));
   }
   return kExitFine;
+}
+
+std::string ToText(const Decision& decision) {
+  return decision.kind == DecisionKind::kKeep
+             ? fmt::format("{}  keep  {}\n", decision.id, ShownName(decision.first.path))
+             : fmt::format("{}  not duplicates  {}  {}\n", decision.id,
+                           ShownName(decision.first.path), ShownName(decision.second.path));
+}
+
+nlohmann::json ToJson(const Decision& decision) {
+  nlohmann::json json = {{"id", decision.id}, {"first", decision.first.path}};
+  json["kind"] = decision.kind == DecisionKind::kKeep ? "keep" : "not_duplicates";
+  if (decision.kind == DecisionKind::kNotDuplicates) json["second"] = decision.second.path;
+  return json;
+}
+
+// Makes and takes back decisions, then lists all that hold.
+int Decide(const DedupeOptions& options, const PictureLibrary& library, const Session& session) {
+  for (const uint64_t id : options.undo) library.UndoDecision(id);
+  std::vector<uint64_t> apart;
+  for (const std::string& path : options.not_duplicates) apart.push_back(library.IdOf(path));
+  for (size_t i = 0; i < apart.size(); ++i) {
+    for (size_t j = 0; j < i; ++j) library.DecideNotDuplicates(apart[j], apart[i]);
+  }
+  for (const std::string& path : options.mark_keep) library.DecideToKeep(library.IdOf(path));
+  const std::vector<Decision> decisions = library.ListDecisions();
+  nlohmann::json json = nlohmann::json::array();
+  std::string text;
+  for (const Decision& decision : decisions) {
+    json.push_back(ToJson(decision));
+    text += ToText(decision);
+  }
+  if (session.json()) {
+    Session::Print(json);
+  } else {
+    Session::Print(text);
+    session.Say(fmt::format("{} decisions", decisions.size()));
+  }
+  return kExitFine;
+}
+
+int Dedupe(const DedupeOptions& options, const Session& session) {
+  Env& env = Env::Posix();
+  for (const std::string& output : {options.html, options.script}) {
+    if (!output.empty()) RequireWritable(env, output, options.if_exists);
+  }
+  const auto library = PictureLibrary::Open(env, options.library);
+  return options.decides() ? Decide(options, *library, session)
+                           : Search(options, *library, session);
+}
+
+void AddSearchOptions(CLI::App* command, DedupeOptions& options) {
+  command
+      ->add_option("--radius", options.search.radius,
+                   "Look at pictures whose codes differ by at most so many bits (default: a "
+                   "quarter of them, half among up to 500 pictures)")
+      ->check(CLI::NonNegativeNumber);
+  command->add_flag("--similar", options.search.similar,
+                    "Show pictures too whose codes are near and that are not the same");
+  command->add_flag("--mirrored", options.search.mirrored,
+                    "Find mirrored copies too; takes longer");
+  command
+      ->add_option("--keep", options.keep,
+                   "What to keep: pixels, size, oldest, format, folder; the first rule that tells "
+                   "two apart decides (default: pixels,size)")
+      ->delimiter(',');
+  command->add_option("--prefer", options.search.keep.folders,
+                      "A folder whose pictures are kept before others");
+  command->add_option("--html", options.html, "Write a page with the pictures");
+  command->add_option("--script", options.script,
+                      "Write a shell script that moves all but the best copies to a folder");
+}
+
+void AddDecisionOptions(CLI::App* command, DedupeOptions& options) {
+  command
+      ->add_option("--not-duplicates", options.not_duplicates,
+                   "Note that these pictures (paths in the library) are not duplicates")
+      ->expected(2, 1000);
+  command->add_option("--mark-keep", options.mark_keep, "Note that these pictures are to be kept");
+  command->add_option("--undo", options.undo, "Take back the decisions with these numbers");
+  command->add_flag("--decisions", options.list_decisions, "List what was decided");
 }
 
 }  // namespace
@@ -84,21 +217,16 @@ int Dedupe(const DedupeOptions& options, const Session& session) {
 void AddDedupe(CLI::App& app, Session& session) {
   const auto options = std::make_shared<DedupeOptions>();
   CLI::App* command =
-      app.add_subcommand("dedupe", "Find near-duplicates in a library; changes nothing");
+      app.add_subcommand("dedupe", "Find duplicates in a library; changes no picture");
   command->add_option("--library", options->library, "The library's folder")->capture_default_str();
-  command
-      ->add_option("--radius", options->radius,
-                   "Bits by which codes of copies may differ (default: an eighth of them, less "
-                   "below 64 bits)")
-      ->check(CLI::NonNegativeNumber);
-  command->add_option("--html", options->html, "Write a page with the pictures");
-  command->add_option("--script", options->script,
-                      "Write a shell script that moves all but the best copies to a folder");
+  AddSearchOptions(command, *options);
+  AddDecisionOptions(command, *options);
   AddForce(command, options->if_exists);
   command->footer(
-      "The best copy has the most pixels, then the largest file, then the shortest path.\n\n"
-      "Example:\n  bitpool dedupe --library ~/Pictures/.bitpool --html copies.html --script "
-      "move.sh\n  sh move.sh ~/Copies");
+      "Groups are of exact copies, of one picture edited, and of pictures with parts of them.\n\n"
+      "Examples:\n  bitpool dedupe --library ~/Pictures/.bitpool --html copies.html --script "
+      "move.sh\n  sh move.sh ~/Copies\n  bitpool dedupe --library ~/Pictures/.bitpool "
+      "--not-duplicates a.jpg b.jpg");
   command->callback([options, &session] {
     session.action = [options, &session] { return Dedupe(*options, session); };
   });

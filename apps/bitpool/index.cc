@@ -10,19 +10,37 @@ namespace bitpool::app {
 namespace {
 
 struct IndexCommand {
+  std::vector<std::filesystem::path> folders;
+  std::vector<std::string> exclude;
+  bool exclude_given = false;
+  bool dry_run = false;
   UpdateOptions options;
   std::filesystem::path library;  // empty: .bitpool in the folder of pictures
 
   std::filesystem::path library_folder() const {
-    return library.empty() ? options.pictures / ".bitpool" : library;
+    return library.empty() ? folders.front() / ".bitpool" : library;
+  }
+  UpdateOptions MakeOptions() const {
+    UpdateOptions update = options;
+    update.pictures = folders.front();
+    update.more_folders.assign(folders.begin() + 1, folders.end());
+    if (exclude_given) {
+      update.exclude = exclude;
+      std::erase(*update.exclude, "");  // an empty one takes the others back
+    }
+    return update;
   }
 };
 
-nlohmann::json ToJson(const UpdateSummary& summary, const LibrarySnapshot& library) {
+nlohmann::json ToJson(const std::vector<FailedPicture>& pictures) {
   nlohmann::json failed = nlohmann::json::array();
-  for (const FailedPicture& picture : summary.failed) {
+  for (const FailedPicture& picture : pictures) {
     failed.push_back({{"path", picture.path.string()}, {"reason", picture.reason}});
   }
+  return failed;
+}
+
+nlohmann::json ToJson(const UpdateSummary& summary, const LibrarySnapshot& library) {
   return {{"library", library.folder().path().string()},
           {"pictures", library.index().size()},
           {"bits", library.index().bits()},
@@ -30,22 +48,68 @@ nlohmann::json ToJson(const UpdateSummary& summary, const LibrarySnapshot& libra
           {"changed", summary.changed},
           {"removed", summary.removed},
           {"unchanged", summary.unchanged},
-          {"failed", failed},
+          {"failed", ToJson(summary.failed)},
           {"stopped", summary.stopped},
           {"seconds", summary.seconds}};
 }
 
-int Index(const IndexCommand& command, const Session& session) {
-  const auto library = PictureLibrary::OpenOrCreate(Env::Posix(), command.library_folder(),
-                                                    command.options.pictures);
-  const UpdateSummary summary = library->Update(command.options, session.MakeContext());
-  for (const FailedPicture& picture : summary.failed) {
+void Complain(const std::vector<FailedPicture>& pictures) {
+  for (const FailedPicture& picture : pictures) {
     Session::Complain(ShownName(picture.path.string()) + ": " + ShownName(picture.reason));
   }
+}
+
+// What a person can do now.
+std::string NextSteps(const UpdateSummary& summary, const LibrarySnapshot& library) {
+  if (summary.stopped) {
+    return "stopped early: what is done is kept; run the same command again to go on";
+  }
+  const std::string folder = ShownName(library.folder().name());
+  std::string text = fmt::format("{} pictures can be searched", library.index().size());
+  if (!summary.failed.empty()) {
+    text += fmt::format("; {} failed, see above, and are tried again when they change",
+                        summary.failed.size());
+  }
+  return text + fmt::format(
+                    ". Next:\n  bitpool dedupe --library {0} --html copies.html\n"
+                    "  bitpool query PICTURE --library {0} --html found.html",
+                    folder);
+}
+
+int Plan(const IndexCommand& command, const Session& session) {
+  const UpdatePlan plan = PictureLibrary::Plan(Env::Posix(), command.library_folder(),
+                                               command.MakeOptions(), session.MakeContext());
+  Complain(plan.unreadable);
   if (session.json()) {
-    Session::Print(ToJson(summary, library->Snapshot()));
+    Session::Print(nlohmann::json{{"library", command.library_folder().string()},
+                                  {"dry_run", true},
+                                  {"added", plan.added},
+                                  {"changed", plan.changed},
+                                  {"removed", plan.removed},
+                                  {"unchanged", plan.unchanged},
+                                  {"bytes", plan.bytes},
+                                  {"failed", ToJson(plan.unreadable)}});
+  } else {
+    Session::Print(fmt::format(
+        "{}: would add {}, look again at {}, remove {} and leave {} as they are; {:.1f} MB to "
+        "read. Nothing was changed.\n",
+        ShownName(command.library_folder().string()), plan.added, plan.changed, plan.removed,
+        plan.unchanged, static_cast<double>(plan.bytes) / 1e6));
+  }
+  return plan.unreadable.empty() ? kExitFine : kExitSomeFailed;
+}
+
+int Index(const IndexCommand& command, const Session& session) {
+  const auto library =
+      PictureLibrary::OpenOrCreate(Env::Posix(), command.library_folder(), command.folders.front());
+  const UpdateSummary summary = library->Update(command.MakeOptions(), session.MakeContext());
+  Complain(summary.failed);
+  const LibrarySnapshot snapshot = library->Snapshot();
+  if (session.json()) {
+    Session::Print(ToJson(summary, snapshot));
   } else {
     session.Say(fmt::format("{}: {}", library->folder().name(), summary.BriefReport()));
+    session.Say(NextSteps(summary, snapshot));
   }
   if (summary.stopped) return kExitInterrupted;
   return summary.failed.empty() ? kExitFine : kExitSomeFailed;
@@ -55,20 +119,31 @@ int Index(const IndexCommand& command, const Session& session) {
 
 void AddIndex(CLI::App& app, Session& session) {
   const auto command = std::make_shared<IndexCommand>();
-  CLI::App* sub = app.add_subcommand("index", "Make or update the library of a folder of pictures");
-  sub->add_option("DIR", command->options.pictures, "Folder of pictures, with the folders in it")
+  CLI::App* sub = app.add_subcommand("index", "Make or update the library of folders of pictures");
+  sub->add_option("DIR", command->folders, "Folders of pictures, with the folders in them")
       ->required();
-  sub->add_option("--library", command->library, "The library's folder (default: DIR/.bitpool)");
+  sub->add_option("--library", command->library,
+                  "The library's folder (default: .bitpool in the first DIR)");
   sub->add_option("--bits", command->options.bits,
                   "Length of the codes of a new library (default: 64)")
       ->check(CLI::Range(1, kMaxBits));
   sub->add_option("--coder", command->options.coder,
                   "Coder to use (.bpc); without one, a new library learns its own");
+  sub->add_option("--exclude", command->exclude,
+                  "Leave out files and folders with such a name (*.gif), or, with a slash in it, "
+                  "such a path from DIR (2019/raw*); kept for later runs until it is given again, "
+                  "or taken back by ''")
+      ->allow_extra_args(false);
+  sub->add_flag("--dry-run", command->dry_run, "Say what would be done, and change nothing");
   sub->footer(
-      "Only what changed is read again. Interrupted, it keeps what is done; run it again to go "
-      "on.\n\nExample:\n  bitpool index ~/Pictures");
-  sub->callback([command, &session] {
-    session.action = [command, &session] { return Index(*command, session); };
+      "Only what changed is read again. Hidden folders are left alone. Interrupted, it keeps what "
+      "is done; run it again to go on.\n\nExamples:\n  bitpool index ~/Pictures\n  bitpool index "
+      "~/Pictures /media/camera --exclude '*.gif'");
+  sub->callback([command, sub, &session] {
+    command->exclude_given = sub->count("--exclude") > 0;
+    session.action = [command, &session] {
+      return command->dry_run ? Plan(*command, session) : Index(*command, session);
+    };
   });
 }
 

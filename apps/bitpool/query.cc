@@ -22,6 +22,7 @@ nlohmann::json ToJson(const std::vector<QueryMatch>& matches) {
     rows.push_back({{"path", match.picture.path},
                     {"id", match.picture.id},
                     {"distance", match.distance},
+                    {"mirrored", match.mirrored},
                     {"score", match.score},
                     {"width", match.picture.width},
                     {"height", match.picture.height},
@@ -33,8 +34,10 @@ nlohmann::json ToJson(const std::vector<QueryMatch>& matches) {
 std::string ToTable(const std::vector<QueryMatch>& matches) {
   std::vector<std::vector<std::string>> rows = {{"rank", "distance", "score", "picture"}};
   for (size_t i = 0; i < matches.size(); ++i) {
-    rows.push_back({std::to_string(i + 1), std::to_string(matches[i].distance),
-                    fmt::format("{:.3f}", matches[i].score), ShownName(matches[i].picture.path)});
+    rows.push_back(
+        {std::to_string(i + 1), std::to_string(matches[i].distance),
+         fmt::format("{:.3f}", matches[i].score),
+         ShownName(matches[i].picture.path) + (matches[i].mirrored ? "  (mirrored)" : "")});
   }
   return FormatTable(rows);
 }
@@ -72,6 +75,7 @@ void AddQuery(CLI::App& app, Session& session) {
   sub->add_flag_callback(
       "--hamming", [command] { command->options.order = QueryOrder::kHamming; },
       "Order by the bits that differ, then by the score");
+  sub->add_flag("--mirrored", command->options.mirrored, "Find mirrored copies too");
   sub->add_option("--html", command->html, "Write a page with the pictures");
   AddForce(sub, command->if_exists);
   sub->footer(

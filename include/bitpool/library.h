@@ -32,6 +32,21 @@ struct Match : LibraryPicture {
   double score = 0;  // larger is nearer; 0 where nothing was asked with real numbers
 };
 
+// What the pictures of a group are to each other, from the surest to the least sure.
+enum class GroupKind {
+  kExact,    // the same bytes, or the same pixels in another file
+  kEdited,   // one picture, edited: scaled, saved again, in other colours, with a border
+  kPart,     // some were cut out of others
+  kSimilar,  // only the codes are near
+};
+
+// Pictures that belong together.
+struct PictureGroup {
+  GroupKind kind = GroupKind::kExact;  // the least sure that a picture was joined by
+  std::vector<Match> pictures;         // the one to keep first; each distance is to that one
+  std::string reason;                  // why that one is to be kept, in words
+};
+
 enum class MatchOrder {
   kScore,    // by the score: bits the query is sure of count more
   kHamming,  // by the distance, then the score
@@ -85,10 +100,11 @@ class Library {
   BITPOOL_EXPORT std::vector<Match> QueryId(std::uint64_t id, std::int64_t k = 20,
                                             const Run& run = {}) const;
 
-  // Groups of near-duplicates, the best copy first; each distance is to that one. Codes of a group
-  // are joined by steps of at most `radius` bits; without one, it is chosen by their length.
-  BITPOOL_EXPORT std::vector<std::vector<Match>> Duplicates(std::optional<int> radius = {},
-                                                            const Run& run = {}) const;
+  // Groups of duplicates. Pictures whose codes differ by at most `radius` bits are looked at;
+  // without one, it is chosen by the length of the codes. Pictures that are only similar are left
+  // out. What the user decided about pictures is respected.
+  BITPOOL_EXPORT std::vector<PictureGroup> Duplicates(std::optional<int> radius = {},
+                                                      const Run& run = {}) const;
 
   // Nothing when there is no such picture.
   BITPOOL_EXPORT std::optional<LibraryPicture> Find(std::uint64_t id) const;

@@ -28,6 +28,30 @@ struct CataloguedPicture {
   bool operator==(const CataloguedPicture&) const = default;
 };
 
+// A picture as a decision of the user's names it, so that it is found again after it was moved, or
+// got another id with the code of another coder.
+struct PictureMark {
+  std::string path;           // as CataloguedPicture has it
+  uint64_t size = 0;          // of the file
+  uint64_t content_hash = 0;  // of its bytes
+
+  bool operator==(const PictureMark&) const = default;
+};
+
+enum class DecisionKind {
+  kNotDuplicates,  // the two pictures are to be kept apart
+  kKeep,           // the first is to be kept, whatever it is a duplicate of
+};
+
+struct Decision {
+  uint64_t id = 0;  // given by the catalogue, 1 and up, none twice
+  DecisionKind kind = DecisionKind::kNotDuplicates;
+  PictureMark first = {};
+  PictureMark second = {};  // of kNotDuplicates
+
+  bool operator==(const Decision&) const = default;
+};
+
 // A catalogue has two sets of pictures: those that are in use, and those that are gathered with the
 // codes of a new coder until there are enough of them to take the place of the others.
 enum class PictureSet { kCurrent, kNext };
@@ -64,6 +88,9 @@ class CatalogueSnapshot {
 
   // Settings of the library. Keys and values are any bytes.
   virtual std::optional<std::string> Setting(std::string_view key) const = 0;
+
+  // What the user decided about pictures, in the order of ids.
+  virtual std::vector<Decision> Decisions() const = 0;
 };
 
 struct PutResult {
@@ -99,6 +126,12 @@ class CatalogueBatch {
   virtual void ForgetChanges(uint64_t until) = 0;
 
   virtual void PutSetting(std::string_view key, std::string_view value) = 0;
+
+  // Decisions are no change of the pictures: the generation stays. decision.id plays no role;
+  // returns the one it gets.
+  virtual uint64_t AddDecision(const Decision& decision) = 0;
+  // False when there is none with this id.
+  virtual bool RemoveDecision(uint64_t id) = 0;
 
   // Durable when it returns. Afterwards the batch is over. Returns the generation.
   virtual uint64_t Commit() = 0;

@@ -366,6 +366,44 @@ TEST_P(CatalogueContract, TheNextPicturesTakeThePlaceOfTheCurrentOnes) {
   EXPECT_EQ(Changes(*catalogue->Snapshot(), 4), "9+ ");
 }
 
+// Decisions outlive the pictures they are about, and are told apart by ids that come once.
+TEST_P(CatalogueContract, DecisionsAreKeptAndTakenBack) {
+  const auto catalogue = Create();
+  Decision apart = {.kind = DecisionKind::kNotDuplicates,
+                    .first = {.path = "a \xFF", .size = 10, .content_hash = ~uint64_t{1}},
+                    .second = {.path = "b", .size = 11, .content_hash = 2}};
+  Decision keep = {.kind = DecisionKind::kKeep, .first = apart.second};
+  PutOne(*catalogue, MakePicture("b"));
+  const auto before = catalogue->Snapshot();
+  {
+    const auto batch = catalogue->StartBatch(PictureSet::kCurrent);
+    apart.id = batch->AddDecision(apart);
+    keep.id = batch->AddDecision(keep);
+    EXPECT_EQ(batch->Commit(), 1U);  // the pictures are the same
+  }
+  EXPECT_EQ(apart.id, 1U);
+  EXPECT_TRUE(before->Decisions().empty());
+  EXPECT_EQ(catalogue->Snapshot()->Decisions(), (std::vector<Decision>{apart, keep}));
+  {
+    const auto batch = catalogue->StartBatch(PictureSet::kCurrent);
+    batch->Remove("b");
+    EXPECT_TRUE(batch->RemoveDecision(keep.id));
+    EXPECT_FALSE(batch->RemoveDecision(keep.id));
+    EXPECT_GT(batch->AddDecision(keep), keep.id);
+    EXPECT_TRUE(batch->RemoveDecision(apart.id));
+  }  // not committed
+  EXPECT_EQ(catalogue->Snapshot()->Decisions(), (std::vector<Decision>{apart, keep}));
+  {
+    const auto batch = catalogue->StartBatch(PictureSet::kNext);
+    EXPECT_TRUE(batch->RemoveDecision(keep.id));
+    batch->SwitchToNext();
+    batch->Commit();
+  }
+  EXPECT_EQ(catalogue->Snapshot()->Decisions(), (std::vector<Decision>{apart}));
+  const auto batch = catalogue->StartBatch(PictureSet::kCurrent);
+  EXPECT_EQ(batch->AddDecision(keep), 3U);  // not 2 again
+}
+
 // Many threads read while one writes. Every batch replaces all pictures by those of its number, so
 // a snapshot that mixed two moments would show.
 TEST_P(CatalogueContract, ManyThreadsReadWhileOneWrites) {

@@ -47,7 +47,11 @@ struct WriteConnection {
         put_change(database->Prepare("INSERT INTO changes(generation, id, code) VALUES(?1, ?2, ?3) "
                                      "ON CONFLICT(generation, id) DO UPDATE SET code = ?3")),
         put_setting(database->Prepare("INSERT INTO settings(key, value) VALUES(?1, ?2) "
-                                      "ON CONFLICT(key) DO UPDATE SET value = ?2")) {}
+                                      "ON CONFLICT(key) DO UPDATE SET value = ?2")),
+        add_decision(database->Prepare(
+            "INSERT INTO decisions(kind, first_path, first_size, first_hash, second_path, "
+            "second_size, second_hash) VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7)")),
+        remove_decision(database->Prepare("DELETE FROM decisions WHERE id = ?1 RETURNING id")) {}
 
   // Whoever closes last would empty the log, but readers may not. What cannot be emptied now,
   // because someone is reading, is not waited for.
@@ -68,6 +72,8 @@ struct WriteConnection {
   SqliteStatement put_state;
   SqliteStatement put_change;
   SqliteStatement put_setting;
+  SqliteStatement add_decision;
+  SqliteStatement remove_decision;
   std::atomic<bool> in_batch = false;
 };
 
@@ -162,6 +168,28 @@ class SqliteBatch : public CatalogueBatch {
     const StatementUse use(connection_.put_setting);
     use->BindText(1, key).BindText(2, value);
     use->Step();
+  }
+
+  uint64_t AddDecision(const Decision& decision) override {
+    CheckOpen();
+    const StatementUse use(connection_.add_decision);
+    use->Bind(1, static_cast<int64_t>(decision.kind));
+    int parameter = 2;
+    for (const PictureMark* mark : {&decision.first, &decision.second}) {
+      use->BindBytes(parameter, AsBytes(mark->path))
+          .Bind(parameter + 1, std::bit_cast<int64_t>(mark->size))
+          .Bind(parameter + 2, std::bit_cast<int64_t>(mark->content_hash));
+      parameter += 3;
+    }
+    use->Step();
+    return static_cast<uint64_t>(connection_.database->last_insert_id());
+  }
+
+  bool RemoveDecision(uint64_t id) override {
+    CheckOpen();
+    const StatementUse use(connection_.remove_decision);
+    use->Bind(1, std::bit_cast<int64_t>(id));
+    return use->Step();
   }
 
   uint64_t Commit() override {

@@ -90,10 +90,10 @@ TEST(SqliteCatalogue, OpenRefusesWhatIsNoCatalogue) {
 TEST(SqliteCatalogue, OpenRefusesWhatANewerBitpoolMade) {
   const TempFolder folder;
   Create(folder / "catalogue");
-  Tamper(folder / "catalogue", "PRAGMA user_version = 3");
+  Tamper(folder / "catalogue", "PRAGMA user_version = 4");
   for (const CatalogueAccess access :
        {CatalogueAccess::kRead, CatalogueAccess::kWrite, CatalogueAccess::kCreate}) {
-    ExpectError(ErrorCode::kUnsupported, {"/catalogue", "a newer Bitpool made it", "version 3"},
+    ExpectError(ErrorCode::kUnsupported, {"/catalogue", "a newer Bitpool made it", "version 4"},
                 [&] { OpenSqliteCatalogue(folder / "catalogue", access); });
   }
 }
@@ -153,6 +153,31 @@ void ExpectFirstVersionContent(const CatalogueSnapshot& snapshot) {
   EXPECT_EQ(snapshot.CountChanges(11), std::nullopt);
 }
 
+TEST(SqliteCatalogue, VersionTwoHadNoDecisions) {
+  const TempFolder folder;
+  const std::filesystem::path path = folder / "catalogue";
+  PutOne(*Create(path), MakePicture("a"));
+  Tamper(path, "DROP TABLE decisions; PRAGMA user_version = 2");
+  const auto reader = OpenSqliteCatalogue(path, CatalogueAccess::kRead);
+  EXPECT_TRUE(reader->Snapshot()->Decisions().empty());
+  const auto writer = OpenSqliteCatalogue(path, CatalogueAccess::kWrite);
+  const auto batch = writer->StartBatch(PictureSet::kCurrent);
+  batch->AddDecision({.kind = DecisionKind::kKeep, .first = {.path = "a"}});
+  batch->Commit();
+  EXPECT_EQ(reader->Snapshot()->Decisions().size(), 1U);
+  EXPECT_EQ(reader->Snapshot()->Count(), 1U);
+  SqliteDatabase database(path, SQLITE_OPEN_READWRITE, false, 0);
+  EXPECT_EQ(database.ReadNumber("PRAGMA user_version"), 3);
+}
+
+TEST(SqliteCatalogue, ADecisionOfAnUnknownKindIsDamage) {
+  const TempFolder folder;
+  const auto catalogue = Create(folder / "catalogue");
+  Tamper(folder / "catalogue", "INSERT INTO decisions VALUES(5, 9, x'', 0, 0, x'', 0, 0)");
+  ExpectError(ErrorCode::kCorrupt, {"/catalogue", "decision 5", "kind 9"},
+              [&] { catalogue->Snapshot()->Decisions(); });
+}
+
 TEST(SqliteCatalogue, ReadsVersionOneAndLeavesItAlone) {
   const TempFolder folder;
   FillFirstVersion(folder / "catalogue");
@@ -164,7 +189,7 @@ TEST(SqliteCatalogue, ReadsVersionOneAndLeavesItAlone) {
 
   // Another process brings it up to date meanwhile.
   const auto writer = OpenSqliteCatalogue(folder / "catalogue", CatalogueAccess::kWrite);
-  EXPECT_EQ(database.ReadNumber("PRAGMA user_version"), 2);
+  EXPECT_EQ(database.ReadNumber("PRAGMA user_version"), 3);
   ExpectFirstVersionContent(*before);
   ExpectFirstVersionContent(*reader->Snapshot());
   ExpectFirstVersionContent(*writer->Snapshot());

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <array>
+
 #include "bitpool/base/error.h"
 
 namespace bitpool {
@@ -56,6 +58,21 @@ CREATE TABLE state(
                      kPictureColumns);
 }
 
+// What version 3 added: what the user decided. Ids are never given twice, so that whoever undoes a
+// decision undoes that one.
+constexpr const char* kDecisionsTable = R"(
+CREATE TABLE decisions(
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  kind INTEGER NOT NULL,
+  first_path BLOB NOT NULL,
+  first_size INTEGER NOT NULL,
+  first_hash INTEGER NOT NULL,
+  second_path BLOB NOT NULL,
+  second_size INTEGER NOT NULL,
+  second_hash INTEGER NOT NULL
+) STRICT;
+)";
+
 void PrepareToWrite(SqliteDatabase& database) {
   if (database.read_only()) database.Fail(SQLITE_READONLY);
   // The write-ahead log: readers go on while someone writes. FULL: a commit that returned survives
@@ -87,8 +104,9 @@ void CheckTables(SqliteDatabase& database, int64_t version) {
       "(type = 'table' AND sql NOT LIKE 'CREATE TABLE%')");
   const int64_t tables = database.ReadNumber(
       "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND "
-      "name IN ('pictures', 'settings', 'next_pictures', 'changes', 'state')");
-  if (odd == 0 && tables == (version == 1 ? 2 : 5)) return;
+      "name IN ('pictures', 'settings', 'next_pictures', 'changes', 'state', 'decisions')");
+  constexpr std::array<int64_t, kCatalogueVersion> kTables = {2, 5, 6};  // by the version
+  if (odd == 0 && tables == kTables[static_cast<size_t>(version - 1)]) return;
   throw Error(ErrorCode::kCorrupt, database.name(),
               "the catalogue is damaged (it has other tables)");
 }
@@ -122,21 +140,25 @@ std::unique_ptr<SqliteDatabase> OpenExisting(const std::filesystem::path& path, 
   return database;
 }
 
+void AddLaterTables(SqliteDatabase& database) {
+  database.Execute(LaterTables());
+  database.Execute(
+      "INSERT INTO state SELECT 1, "
+      "max(coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'pictures'), 0), "
+      "    coalesce((SELECT max(id) FROM pictures), 0)), number, number FROM "
+      "(SELECT coalesce((SELECT CAST(value AS INTEGER) FROM settings "
+      "                  WHERE key = 'generation'), 0) AS number);"
+      "DELETE FROM settings WHERE key = 'generation'");
+}
+
 // One transaction, so that the catalogue is of one version or the other at any moment.
-void UpgradeFromFirstVersion(SqliteDatabase& database) {
+void Upgrade(SqliteDatabase& database) {
   database.Execute("BEGIN IMMEDIATE");
   try {
-    if (database.ReadNumber("PRAGMA user_version") == 1) {  // nobody else was faster
-      database.Execute(LaterTables());
-      database.Execute(
-          "INSERT INTO state SELECT 1, "
-          "max(coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'pictures'), 0), "
-          "    coalesce((SELECT max(id) FROM pictures), 0)), number, number FROM "
-          "(SELECT coalesce((SELECT CAST(value AS INTEGER) FROM settings "
-          "                  WHERE key = 'generation'), 0) AS number);"
-          "DELETE FROM settings WHERE key = 'generation'");
-      database.Execute(fmt::format("PRAGMA user_version = {}", kCatalogueVersion));
-    }
+    const int64_t version = database.ReadNumber("PRAGMA user_version");  // someone may be faster
+    if (version < 2) AddLaterTables(database);
+    if (version < 3) database.Execute(kDecisionsTable);
+    database.Execute(fmt::format("PRAGMA user_version = {}", kCatalogueVersion));
     database.Execute("COMMIT");
   } catch (const Error&) {
     if (database.in_transaction()) database.Execute("ROLLBACK");
@@ -173,7 +195,7 @@ std::unique_ptr<SqliteDatabase> OpenCatalogueToWrite(const std::filesystem::path
                                                      int wait_ms) {
   auto database = OpenExisting(path, SQLITE_OPEN_READWRITE, false, wait_ms);
   PrepareToWrite(*database);
-  if (database->ReadNumber("PRAGMA user_version") == 1) UpgradeFromFirstVersion(*database);
+  if (database->ReadNumber("PRAGMA user_version") < kCatalogueVersion) Upgrade(*database);
   return database;
 }
 
@@ -183,7 +205,8 @@ std::unique_ptr<SqliteDatabase> CreateCatalogue(const std::filesystem::path& pat
   database->Execute(fmt::format("PRAGMA page_size = {}", kPageSize));
   // One transaction: what a process leaves that is killed here counts as empty.
   if (!BeginIfEmpty(*database)) return nullptr;
-  database->Execute(FirstTables() + LaterTables() + "INSERT INTO state VALUES(1, 0, 0, 0);");
+  database->Execute(FirstTables() + LaterTables() + kDecisionsTable +
+                    "INSERT INTO state VALUES(1, 0, 0, 0);");
   database->Execute(fmt::format("PRAGMA application_id = {}; PRAGMA user_version = {}; COMMIT",
                                 kApplication, kCatalogueVersion));
   PrepareToWrite(*database);

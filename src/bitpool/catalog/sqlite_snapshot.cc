@@ -94,7 +94,36 @@ class SqliteSnapshot : public CatalogueSnapshot {
     return std::string(use->Text(0));
   }
 
+  std::vector<Decision> Decisions() const override {
+    std::vector<Decision> decisions;
+    if (connection_->version < 3) return decisions;
+    SqliteStatement all = connection_->database->Prepare(
+        "SELECT id, kind, first_path, first_size, first_hash, second_path, second_size, "
+        "second_hash FROM decisions ORDER BY id");
+    while (all.Step()) decisions.push_back(ReadDecision(all));
+    return decisions;
+  }
+
  private:
+  static PictureMark ReadMark(const SqliteStatement& row, int column) {
+    return {.path = std::string(AsText(row.Bytes(column))),
+            .size = static_cast<uint64_t>(row.Number(column + 1)),
+            .content_hash = std::bit_cast<uint64_t>(row.Number(column + 2))};
+  }
+
+  Decision ReadDecision(const SqliteStatement& row) const {
+    const int64_t kind = row.Number(1);
+    if (kind != static_cast<int64_t>(DecisionKind::kNotDuplicates) &&
+        kind != static_cast<int64_t>(DecisionKind::kKeep)) {
+      throw Error(ErrorCode::kCorrupt, connection_->database->name(),
+                  fmt::format("decision {} is of the unknown kind {}", row.Number(0), kind));
+    }
+    return {.id = static_cast<uint64_t>(row.Number(0)),
+            .kind = static_cast<DecisionKind>(kind),
+            .first = ReadMark(row, 2),
+            .second = ReadMark(row, 5)};
+  }
+
   bool Knows(uint64_t since) const { return since >= known_since_ && since <= generation_; }
 
   uint64_t ReadCount(const std::string& sql) const {

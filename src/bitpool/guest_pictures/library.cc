@@ -43,6 +43,20 @@ QueryOptions QueryOptionsOf(std::int64_t k, MatchOrder order) {
   return {.k = k, .order = order == MatchOrder::kScore ? QueryOrder::kScore : QueryOrder::kHamming};
 }
 
+GroupKind GroupKindOf(DuplicateKind kind) {
+  switch (kind) {
+    case DuplicateKind::kExact:
+      return GroupKind::kExact;
+    case DuplicateKind::kEdited:
+      return GroupKind::kEdited;
+    case DuplicateKind::kPart:
+      return GroupKind::kPart;
+    case DuplicateKind::kSimilar:
+      break;
+  }
+  return GroupKind::kSimilar;
+}
+
 }  // namespace
 
 Library::Library(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
@@ -96,13 +110,15 @@ std::vector<Match> Library::QueryId(std::uint64_t id, std::int64_t k, const Run&
       impl_->library->QueryId(id, QueryOptionsOf(k, MatchOrder::kHamming), ContextOf(run)));
 }
 
-std::vector<std::vector<Match>> Library::Duplicates(std::optional<int> radius,
-                                                    const Run& run) const {
-  std::vector<std::vector<Match>> groups;
-  for (const DuplicateGroup& found : impl_->library->Duplicates(radius, ContextOf(run)).groups) {
-    std::vector<Match>& group = groups.emplace_back();
-    for (const DuplicatePicture& one : found) {
-      group.push_back(MatchOf(one.picture, one.distance, 0));
+std::vector<PictureGroup> Library::Duplicates(std::optional<int> radius, const Run& run) const {
+  std::vector<PictureGroup> groups;
+  for (const DuplicateGroup& found :
+       impl_->library->Duplicates({.radius = radius}, ContextOf(run)).groups) {
+    PictureGroup& group = groups.emplace_back();
+    group.kind = GroupKindOf(found.kind);
+    group.reason = found.reason.words;
+    for (const DuplicatePicture& one : found.pictures) {
+      group.pictures.push_back(MatchOf(one.picture, one.distance, 0));
     }
   }
   return groups;

@@ -1,128 +1,274 @@
 #include "bitpool/library/library_duplicates.h"
 
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <string_view>
+#include <deque>
+#include <map>
+#include <numeric>
+#include <set>
 #include <tuple>
+#include <unordered_map>
+
+#include "bitpool/base/error.h"
+#include "bitpool/codes/binary_codes.h"
+#include "bitpool/library/library_decisions.h"
 
 namespace bitpool {
 namespace {
 
-bool IsBetter(const CataloguedPicture& a, const CataloguedPicture& b) {
-  const auto quality = [](const CataloguedPicture& picture) {
-    return std::tuple(picture.width * picture.height, picture.size);
-  };
-  if (quality(a) != quality(b)) return quality(a) > quality(b);
-  return std::tuple(a.path.size(), std::string_view(a.path)) <
-         std::tuple(b.path.size(), std::string_view(b.path));
+// The pictures by their bytes. Each content goes by the lowest id that has it.
+struct Contents {
+  ContentIds id_of;                                    // of every picture with a code
+  std::map<uint64_t, std::vector<uint64_t>> pictures;  // of each content, ascending
+  std::map<ContentKey, uint64_t> by_key;
+};
+
+Contents ReadContents(const CatalogueSnapshot& catalogue) {
+  Contents contents;
+  catalogue.ForEach(PictureSet::kCurrent, [&](const CataloguedPicture& picture) {
+    if (picture.code.empty()) return;
+    const uint64_t id = contents.by_key.try_emplace(ContentOf(picture), picture.id).first->second;
+    contents.id_of[picture.id] = id;
+    contents.pictures[id].push_back(picture.id);
+  });
+  return contents;
 }
 
-std::optional<size_t> EarlierCopy(const DuplicateGroup& group, const CataloguedPicture& picture) {
-  for (size_t i = 0; i < group.size(); ++i) {
-    const CataloguedPicture& earlier = group[i].picture;
-    if (earlier.content_hash == picture.content_hash && earlier.size == picture.size) return i;
+// A pair of contents that belong together.
+struct Edge {
+  uint64_t first, second;
+  PairEvidence evidence;
+
+  // The surest first.
+  auto order() const {
+    return std::tuple(evidence.kind, -evidence.agreement, evidence.distance, first, second,
+                      evidence.mirrored);
   }
-  return std::nullopt;
-}
+};
 
-DuplicateGroup MakeGroup(std::vector<CataloguedPicture> pictures) {
-  std::ranges::sort(pictures, IsBetter);
-  DuplicateGroup group;
-  for (CataloguedPicture& picture : pictures) {
-    const std::optional<size_t> copy_of = EarlierCopy(group, picture);
-    const int distance =
-        group.empty() ? 0 : HammingDistance(group.front().picture.code, picture.code);
-    group.push_back({.picture = std::move(picture), .distance = distance, .copy_of = copy_of});
+// Joins contents edge by edge, and keeps apart what the user wants apart.
+class Joining {
+ public:
+  void KeepApart(uint64_t a, uint64_t b) {
+    enemies_[a].insert(b);
+    enemies_[b].insert(a);
   }
-  return group;
+
+  // False when it would bring enemies together.
+  bool Join(uint64_t a, uint64_t b) {
+    uint64_t one = Find(a), other = Find(b);
+    if (one == other) return true;
+    if (AreEnemies(one, other)) return false;
+    if (members_[one].size() < members_[other].size()) std::swap(one, other);
+    parent_[other] = one;
+    std::vector<uint64_t>& all = members_[one];
+    all.insert(all.end(), members_[other].begin(), members_[other].end());
+    members_.erase(other);
+    enemies_[one].merge(enemies_[other]);
+    return true;
+  }
+
+  uint64_t Find(uint64_t id) {
+    const auto [place, is_new] = parent_.try_emplace(id, id);
+    if (is_new) members_[id] = {id};
+    uint64_t root = place->second;
+    while (parent_.at(root) != root) root = parent_.at(root);
+    place->second = root;
+    return root;
+  }
+
+  const std::map<uint64_t, std::vector<uint64_t>>& groups() const { return members_; }
+
+ private:
+  bool AreEnemies(uint64_t one, uint64_t other) {
+    const auto enemies = enemies_.find(one);
+    return enemies != enemies_.end() &&
+           std::ranges::any_of(enemies->second, [&](uint64_t id) { return Find(id) == other; });
+  }
+
+  std::unordered_map<uint64_t, uint64_t> parent_;
+  std::map<uint64_t, std::vector<uint64_t>> members_;
+  std::unordered_map<uint64_t, std::set<uint64_t>> enemies_;  // of a group's members, by its root
+};
+
+// What the search counts as a reason to join two pictures.
+std::vector<Edge> FindEdges(const LibrarySnapshot& library, const Contents& contents,
+                            const DuplicateSearch& search, const PictureEncoder& encode,
+                            const RunContext& context) {
+  const int bits = library.index().bits();
+  const int radius = search.radius.value_or(DefaultDuplicateRadius(bits, library.index().size()));
+  const int similar_radius = search.radius.value_or(DefaultSimilarRadius(bits));
+  std::vector<PicturePair> pairs = FindCandidates(library, contents.id_of, radius, context);
+  if (search.mirrored) {
+    if (!encode) throw Error(ErrorCode::kInvalidArgument, "mirrored copies: expected a coder");
+    const auto mirrored = FindMirroredCandidates(library, contents.id_of, radius, encode, context);
+    pairs.insert(pairs.end(), mirrored.begin(), mirrored.end());
+  }
+  const std::vector<PairEvidence> evidence = JudgePairs(library, pairs, context);
+  std::vector<Edge> edges;
+  for (size_t i = 0; i < pairs.size(); ++i) {
+    const bool only_similar = evidence[i].kind == DuplicateKind::kSimilar;
+    const bool counts = !only_similar || (search.similar && !pairs[i].mirrored &&
+                                          pairs[i].distance <= similar_radius);
+    if (counts) edges.push_back({pairs[i].first, pairs[i].second, evidence[i]});
+  }
+  std::ranges::sort(edges, {}, &Edge::order);
+  return edges;
 }
 
-// In single quotes nothing has a meaning but the quote itself, which is written between two such
-// strings.
-std::string Quoted(std::string_view text) {
-  std::string quoted = "'";
-  for (const char c : text) {
-    if (c == '\'') {
-      quoted += "'\\''";
-    } else {
-      quoted += c;
+PairEvidence Turned(PairEvidence evidence) {
+  std::swap(evidence.first_covered, evidence.second_covered);
+  if (evidence.kind == DuplicateKind::kPart) evidence.first_is_part = !evidence.first_is_part;
+  return evidence;
+}
+
+PairEvidence SameFile() {
+  return {.kind = DuplicateKind::kExact,
+          .same_file = true,
+          .agreement = 1,
+          .first_covered = 1,
+          .second_covered = 1};
+}
+
+// Makes a group of pictures and the edges between their contents.
+class GroupMaking {
+ public:
+  GroupMaking(const CatalogueSnapshot& catalogue, const Decisions& decisions,
+              const KeepOrder& order)
+      : catalogue_(catalogue), decisions_(decisions), order_(order) {}
+
+  DuplicateGroup Make(const std::vector<uint64_t>& ids, const ContentIds& content_of,
+                      const std::vector<const Edge*>& edges) const {
+    DuplicateGroup group;
+    for (const uint64_t id : ids) {
+      auto picture = catalogue_.FindById(id);
+      if (!picture) continue;
+      const bool marked = decisions_.IsKept(*picture);
+      group.pictures.push_back({.picture = *std::move(picture), .keep = marked, .marked = marked});
+    }
+    if (group.pictures.size() < 2) return group;
+    Order(group);
+    AddPairs(group, content_of, edges);
+    Compare(group);
+    return group;
+  }
+
+ private:
+  static KeepOrder::Choice ChoiceOf(const DuplicatePicture& member) {
+    return {.picture = member.picture, .marked = member.marked};
+  }
+
+  void Order(DuplicateGroup& group) const {
+    std::vector<DuplicatePicture>& pictures = group.pictures;
+    std::ranges::sort(pictures, [&](const DuplicatePicture& a, const DuplicatePicture& b) {
+      return order_.IsBetter(ChoiceOf(a), ChoiceOf(b));
+    });
+    pictures.front().keep = true;
+    group.reason = order_.ReasonFor(ChoiceOf(pictures[0]), ChoiceOf(pictures[1]));
+    for (DuplicatePicture& member : pictures) {
+      member.distance = HammingDistance(pictures.front().picture.code, member.picture.code);
     }
   }
-  return quoted + "'";
-}
 
-// Paths begin with "./", so that none is taken for an option. No command substitution touches them:
-// it would drop newlines at the end of a name.
-constexpr std::string_view kScriptStart = R"sh(#!/bin/sh
-# Moves near-duplicate pictures out of the way and keeps the best copy of each group.
-# Nothing is deleted or replaced. Read it, then run:  sh THIS_FILE FOLDER
-set -eu
-if [ "$#" -ne 1 ] || [ -z "$1" ]; then
-  echo "usage: sh $0 FOLDER   (where to move the other copies)" >&2
-  exit 2
-fi
-case $1 in
-  /*) folder=$1 ;;
-  *) folder=$(pwd; echo /); folder=${folder%??}/$1 ;;
-esac
-moved=0 left=0
-keep() { kept=$1; }
-move() {
-  to=$folder/${1#./}
-  if [ ! -f "$kept" ]; then
-    printf 'left, the copy to keep is missing: %s\n' "$1" >&2
-  elif [ ! -f "$1" ]; then
-    printf 'left, not there: %s\n' "$1" >&2
-  elif [ -L "$kept" ] || [ -L "$1" ]; then
-    printf 'left, this or the copy to keep is a link: %s\n' "$1" >&2
-  elif [ -e "$to" ] || [ -L "$to" ]; then
-    printf 'left, there is one already: %s\n' "$to" >&2
-  else
-    mkdir -p -- "${to%/*}"
-    mv -- "$1" "$to"
-    moved=$((moved + 1))
-    return
-  fi
-  left=$((left + 1))
-}
-)sh";
+  // A content stands in pairs for the first picture that has it; the others are its copies.
+  static void AddPairs(DuplicateGroup& group, const ContentIds& content_of,
+                       const std::vector<const Edge*>& edges) {
+    std::unordered_map<uint64_t, size_t> place_of;
+    for (size_t i = 0; i < group.pictures.size(); ++i) {
+      const uint64_t content = content_of.at(group.pictures[i].picture.id);
+      const auto [place, is_new] = place_of.try_emplace(content, i);
+      if (!is_new) group.pairs.push_back({place->second, i, SameFile()});
+    }
+    for (const Edge* edge : edges) {
+      const size_t a = place_of.at(edge->first), b = place_of.at(edge->second);
+      group.pairs.push_back(a < b ? DuplicatePair{a, b, edge->evidence}
+                                  : DuplicatePair{b, a, Turned(edge->evidence)});
+    }
+    std::ranges::stable_sort(group.pairs, {}, [](const DuplicatePair& pair) {
+      return std::tuple(pair.first, pair.second, pair.evidence.kind);
+    });
+  }
 
-constexpr std::string_view kScriptEnd =
-    "echo \"$moved moved, $left left where they were\"\n[ \"$left\" -eq 0 ]\n";
+  // Every picture is told by the pair that leads from it to the first in the fewest steps.
+  static void Compare(DuplicateGroup& group) {
+    std::vector<DuplicatePicture>& pictures = group.pictures;
+    std::vector<bool> reached(pictures.size());
+    reached[0] = true;
+    std::deque<size_t> next = {0};
+    const auto reach = [&](size_t from, size_t to, const PairEvidence& evidence) {
+      if (reached[to]) return;
+      reached[to] = true;
+      pictures[to].compared_with = from;
+      pictures[to].evidence = evidence;
+      group.kind = std::max(group.kind, evidence.kind);
+      next.push_back(to);
+    };
+    while (!next.empty()) {
+      const size_t from = next.front();
+      next.pop_front();
+      for (const DuplicatePair& pair : group.pairs) {
+        if (pair.first == from) reach(from, pair.second, pair.evidence);
+        if (pair.second == from) reach(from, pair.first, Turned(pair.evidence));
+      }
+    }
+  }
+
+  const CatalogueSnapshot& catalogue_;
+  const Decisions& decisions_;
+  const KeepOrder& order_;
+};
+
+// Joins the contents by the edges, of which those remain that lie within a group.
+std::map<uint64_t, std::vector<const Edge*>> JoinContents(const Contents& contents,
+                                                          const std::vector<Edge>& edges,
+                                                          const Decisions& decisions,
+                                                          Joining& joining) {
+  for (const auto& [key, id] : contents.by_key) {
+    for (const ContentKey& other : decisions.ApartFrom(key)) {
+      const auto place = contents.by_key.find(other);
+      if (place != contents.by_key.end()) joining.KeepApart(id, place->second);
+    }
+  }
+  for (const auto& [id, pictures] : contents.pictures) {
+    if (pictures.size() > 1) joining.Find(id);
+  }
+  std::vector<const Edge*> used;
+  for (const Edge& edge : edges) {
+    if (joining.Join(edge.first, edge.second)) used.push_back(&edge);
+  }
+  std::map<uint64_t, std::vector<const Edge*>> edges_of;
+  for (const Edge* edge : used) edges_of[joining.Find(edge->first)].push_back(edge);
+  return edges_of;
+}
 
 }  // namespace
 
-std::vector<DuplicateGroup> FindDuplicates(const LibrarySnapshot& library, int radius,
+std::vector<DuplicateGroup> FindDuplicates(const LibrarySnapshot& library,
+                                           const DuplicateSearch& search,
+                                           const PictureEncoder& encode,
                                            const RunContext& context) {
+  const CatalogueSnapshot& catalogue = library.catalogue();
+  const Contents contents = ReadContents(catalogue);
+  const std::vector<Edge> edges = FindEdges(library, contents, search, encode, context);
+  const Decisions decisions(catalogue);
+  Joining joining;
+  const auto edges_of = JoinContents(contents, edges, decisions, joining);
+  const KeepOrder order(search.keep);
+  const GroupMaking making(catalogue, decisions, order);
   std::vector<DuplicateGroup> groups;
-  for (const std::vector<int64_t>& ids : library.index().FindGroups(radius, context)) {
-    std::vector<CataloguedPicture> pictures;
-    for (const int64_t id : ids) {
-      auto picture = library.catalogue().FindById(static_cast<uint64_t>(id));
-      if (picture) pictures.push_back(*std::move(picture));
+  for (const auto& [root, members] : joining.groups()) {
+    std::vector<uint64_t> ids;
+    for (const uint64_t content : members) {
+      const std::vector<uint64_t>& same = contents.pictures.at(content);
+      ids.insert(ids.end(), same.begin(), same.end());
     }
-    if (pictures.size() > 1) groups.push_back(MakeGroup(std::move(pictures)));
+    const auto place = edges_of.find(root);
+    DuplicateGroup group = making.Make(
+        ids, contents.id_of, place == edges_of.end() ? std::vector<const Edge*>() : place->second);
+    if (group.pictures.size() > 1) groups.push_back(std::move(group));
   }
   std::ranges::sort(groups, {}, [](const DuplicateGroup& group) -> const std::string& {
-    return group.front().picture.path;
+    return group.pictures.front().picture.path;
   });
   return groups;
-}
-
-std::string MoveScript(const std::filesystem::path& root,
-                       const std::vector<DuplicateGroup>& groups) {
-  std::string script(kScriptStart);
-  script += fmt::format("cd -- {}\n", Quoted(root.native()));
-  for (const DuplicateGroup& group : groups) {
-    script += "\nkeep " + Quoted("./" + group.front().picture.path) + "\n";
-    for (size_t i = 1; i < group.size(); ++i) {
-      script += "move " + Quoted("./" + group[i].picture.path) + "\n";
-    }
-  }
-  script += "\n";
-  script += kScriptEnd;
-  return script;
 }
 
 }  // namespace bitpool

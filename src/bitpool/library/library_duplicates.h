@@ -2,50 +2,80 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <filesystem>
+#include <cstdint>
 #include <optional>
-#include <string>
 #include <vector>
 
 #include "bitpool/base/run_context.h"
+#include "bitpool/library/duplicate_pairs.h"
+#include "bitpool/library/keep_rules.h"
 #include "bitpool/library/library_snapshot.h"
 
 namespace bitpool {
 
+// A picture of a group.
 struct DuplicatePicture {
   CataloguedPicture picture;
-  int distance = 0;  // of its code from that of the first of the group
-  // The earlier one of the group that has the same bytes (as far as 64 bits of a hash and the size
-  // tell), by its place.
-  std::optional<size_t> copy_of;
+  bool keep = false;    // suggested to be kept: the first of the group, and what the user marked
+  bool marked = false;  // the user said so
+  // What it was found to be, compared with another of the group, by its place: the first where the
+  // two were compared. Of the first itself: nothing.
+  std::optional<size_t> compared_with = {};
+  PairEvidence evidence = {};  // of that one (the first of the pair) and this
+  int distance = 0;            // of its code from that of the first of the group
 };
 
-// Pictures whose codes are joined by small steps. The best copy comes first and is the one to
-// keep: the most pixels, then the largest file, the shortest path, and the first by its bytes. The
-// others follow in the same order.
-using DuplicateGroup = std::vector<DuplicatePicture>;
+// Two of a group that were compared, by their places, which ascend.
+struct DuplicatePair {
+  size_t first = 0, second = 0;
+  PairEvidence evidence;
+};
 
-// A radius that joins little but copies of one picture: an eighth of the bits, and less in codes of
-// fewer than 64, which leave less room between pictures. Chosen on photographs, with the edited
-// copies of `bitpool bench duplicates`. With 64 bits 86 % of them are within 8 bits of their
-// picture and, of 500,000 pairs of different pictures, none within 10, one within 11, seven within
-// 12, two to three times as many with every further bit. With 32 bits 91 % of the copies are within
-// 2, and of 114,000 other pairs one within 4.
-constexpr int DefaultDuplicateRadius(int bits) {
+// Pictures that are joined by pairs of duplicates. The one to keep comes first, the others follow
+// by the same rules.
+struct DuplicateGroup {
+  DuplicateKind kind = DuplicateKind::kExact;  // the least sure that a picture was joined by
+  std::vector<DuplicatePicture> pictures;
+  KeepReason reason;                 // why the first is to be kept
+  std::vector<DuplicatePair> pairs;  // all that were compared, but for different pictures
+};
+
+// A radius beyond which few copies of a picture are: pictures within it are looked at. A quarter of
+// the bits, and less in codes of fewer than 64, which leave less room between pictures. Among few
+// pictures half of the bits, which is as far as pictures are from each other in the mean: to look
+// at the nearest of each, however far, then takes no longer than to index them.
+inline constexpr int64_t kFewPictures = 500;
+constexpr int DefaultDuplicateRadius(int bits, int64_t pictures) {
+  if (pictures <= kFewPictures) return bits / 2;
+  return bits >= 64 ? bits / 4 : std::max(0, (bits - 8) / 4);
+}
+
+// A radius that joins little but copies of one picture, also where nobody looks: an eighth of the
+// bits, and less in codes of fewer than 64. Chosen on photographs, with the edited copies of
+// `bitpool-bench duplicates`. With 64 bits 86 % of them are within 8 bits of their picture and, of
+// 500,000 pairs of different pictures, none within 10, one within 11, seven within 12, two to three
+// times as many with every further bit. With 32 bits 91 % of the copies are within 2, and of
+// 114,000 other pairs one within 4.
+constexpr int DefaultSimilarRadius(int bits) {
   return bits >= 64 ? bits / 8 : std::max(0, (bits - 16) / 6);
 }
 
-// Groups of two and more pictures that are joined by chains of codes, each within `radius` bits of
-// the next. They are in the order of the path of the best copy. Throws kInvalidArgument for a
-// radius below 0.
-std::vector<DuplicateGroup> FindDuplicates(const LibrarySnapshot& library, int radius,
-                                           const RunContext& context);
+// What is looked for.
+struct DuplicateSearch {
+  // Pairs whose codes differ by at most so many bits are looked at. Unset: DefaultDuplicateRadius.
+  std::optional<int> radius = {};
+  // Pairs that are only similar join groups too: within the radius, or, where it is not set,
+  // DefaultSimilarRadius.
+  bool similar = false;
+  bool mirrored = false;  // mirrored copies too; every picture is then encoded again
+  KeepRules keep = {};
+};
 
-// A script for a POSIX shell that moves all but the best of each group to a folder that is named
-// when it is run, under the paths they had. It deletes and replaces nothing, and leaves a group
-// alone whose best copy is no longer there. Links are left alone too: the other copy may be what
-// they lead to. Any name is safe in it.
-std::string MoveScript(const std::filesystem::path& root,
-                       const std::vector<DuplicateGroup>& groups);
+// Groups of two and more pictures, in the order of the path of the first. Pictures with the same
+// bytes are always in one group; pictures that the user keeps apart never are. `encode` is for
+// mirrored copies. Throws kInvalidArgument for a radius below 0, or mirrored copies without it.
+std::vector<DuplicateGroup> FindDuplicates(const LibrarySnapshot& library,
+                                           const DuplicateSearch& search,
+                                           const PictureEncoder& encode, const RunContext& context);
 
 }  // namespace bitpool

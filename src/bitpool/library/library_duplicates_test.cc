@@ -8,6 +8,7 @@
 
 #include "bitpool/base/random.h"
 #include "bitpool/library/library_testing.h"
+#include "bitpool/library/move_script.h"
 
 namespace bitpool {
 namespace {
@@ -18,9 +19,14 @@ using testing::ExpectError;
 using testing::FakePicture;
 using testing::PictureFolder;
 
+// Groups of fake pictures, which have codes and nothing to look at.
+std::vector<DuplicateGroup> FindByCodes(const LibrarySnapshot& library, int radius) {
+  return FindDuplicates(library, {.radius = radius, .similar = true}, {}, RunContext());
+}
+
 std::vector<std::string> Paths(const DuplicateGroup& group) {
   std::vector<std::string> paths;
-  for (const DuplicatePicture& member : group) paths.push_back(member.picture.path);
+  for (const DuplicatePicture& member : group.pictures) paths.push_back(member.picture.path);
   return paths;
 }
 
@@ -34,19 +40,21 @@ TEST(FindDuplicates, TheBestCopyComesFirst) {
   pictures.Write("copy.jpg", FakePicture(0xFF03, 30, 20, "."));  // of zz
   pictures.Write("apart.jpg", FakePicture(0xFFFFFF, 900, 900));
   pictures.Update();
-  const auto groups = FindDuplicates(pictures.Open(), 1, RunContext());
+  const auto groups = FindByCodes(pictures.Open(), 1);
   ASSERT_EQ(groups.size(), 1U);
   EXPECT_THAT(Paths(groups[0]), ElementsAre("aa.jpg", "zz.jpg", "copy.jpg", "larger file.jpg",
                                             "large.jpg", "small.jpg"));
   std::vector<int> distances;
-  std::vector<std::optional<size_t>> copies;
-  for (const DuplicatePicture& member : groups[0]) {
+  std::vector<bool> copies;
+  for (const DuplicatePicture& member : groups[0].pictures) {
     distances.push_back(member.distance);
-    copies.push_back(member.copy_of);
+    copies.push_back(member.evidence.same_file);
   }
   EXPECT_THAT(distances, ElementsAre(0, 1, 1, 1, 0, 1));
-  EXPECT_THAT(copies,
-              ElementsAre(std::nullopt, std::nullopt, 1, std::nullopt, std::nullopt, std::nullopt));
+  EXPECT_THAT(copies, ElementsAre(false, false, true, false, false, false));
+  EXPECT_EQ(groups[0].pictures[2].compared_with, 1U);
+  EXPECT_EQ(groups[0].kind, DuplicateKind::kSimilar);
+  EXPECT_EQ(groups[0].reason.rule, KeepRule::kPath);
 }
 
 // Against joining everything within the radius, pair by pair.
@@ -79,7 +87,7 @@ TEST(FindDuplicates, GroupsAreThoseOfAllPairs) {
       if (group.size() > 1) expected.insert(group);
     }
     std::string last;
-    for (const DuplicateGroup& group : FindDuplicates(library, radius, RunContext())) {
+    for (const DuplicateGroup& group : FindByCodes(library, radius)) {
       const std::vector<std::string> paths = Paths(group);
       EXPECT_LT(last, paths[0]);  // by the path of the best
       last = paths[0];
@@ -89,8 +97,7 @@ TEST(FindDuplicates, GroupsAreThoseOfAllPairs) {
     found += actual.size();
   }
   EXPECT_GT(found, 10U);
-  ExpectError(ErrorCode::kInvalidArgument, {"radius"},
-              [&] { FindDuplicates(library, -1, RunContext()); });
+  ExpectError(ErrorCode::kInvalidArgument, {"radius"}, [&] { FindByCodes(library, -1); });
 }
 
 // --- The script -------------------------------------------------------------------------------
@@ -114,14 +121,19 @@ std::set<std::string> FilesIn(const fs::path& folder) {
   return files;
 }
 
-TEST(DefaultDuplicateRadius, GrowsWithTheBits) {
-  EXPECT_EQ(DefaultDuplicateRadius(1), 0);
-  EXPECT_EQ(DefaultDuplicateRadius(16), 0);
-  EXPECT_EQ(DefaultDuplicateRadius(32), 2);
-  EXPECT_EQ(DefaultDuplicateRadius(64), 8);
-  EXPECT_EQ(DefaultDuplicateRadius(256), 32);
+TEST(DefaultRadii, GrowWithTheBits) {
+  EXPECT_EQ(DefaultSimilarRadius(1), 0);
+  EXPECT_EQ(DefaultSimilarRadius(16), 0);
+  EXPECT_EQ(DefaultSimilarRadius(32), 2);
+  EXPECT_EQ(DefaultSimilarRadius(64), 8);
+  EXPECT_EQ(DefaultSimilarRadius(256), 32);
+  EXPECT_EQ(DefaultDuplicateRadius(64, 2), 32);
+  EXPECT_EQ(DefaultDuplicateRadius(32, 501), 6);
+  EXPECT_EQ(DefaultDuplicateRadius(64, 100000), 16);
   for (int bits = 2; bits <= 512; ++bits) {
-    EXPECT_GE(DefaultDuplicateRadius(bits), DefaultDuplicateRadius(bits - 1)) << bits;
+    EXPECT_GE(DefaultSimilarRadius(bits), DefaultSimilarRadius(bits - 1)) << bits;
+    EXPECT_GE(DefaultDuplicateRadius(bits, 1000), DefaultDuplicateRadius(bits - 1, 1000)) << bits;
+    EXPECT_GE(DefaultDuplicateRadius(bits, 1000), DefaultSimilarRadius(bits)) << bits;
   }
 }
 
@@ -146,7 +158,7 @@ TEST(MoveScript, MovesOddNames) {
   pictures.Write("best.jpg", FakePicture(7, 1000, 1000));
   pictures.Update();
   const LibrarySnapshot library = pictures.Open();
-  const auto groups = FindDuplicates(library, 0, RunContext());
+  const auto groups = FindByCodes(library, 0);
   ASSERT_EQ(groups.size(), 1U);
   const std::string script = MoveScript(library.root(), groups);
   EXPECT_EQ(RunScript(pictures, script, "'aside'\\''s folder'"), 0);
@@ -168,7 +180,7 @@ TEST(MoveScript, ReplacesAndLosesNothing) {
   }
   pictures.Update();
   const LibrarySnapshot library = pictures.Open();
-  const std::string script = MoveScript(library.root(), FindDuplicates(library, 2, RunContext()));
+  const std::string script = MoveScript(library.root(), FindByCodes(library, 2));
   EXPECT_EQ(RunScript(pictures, script, ""), 2);
   EXPECT_EQ(RunScript(pictures, script, "''"), 2);
   EXPECT_EQ(RunScript(pictures, script, "a b"), 2);
@@ -193,9 +205,9 @@ TEST(MoveScript, LeavesLinksAlone) {
   ASSERT_EQ(update.found.size(), 2U);
   pictures.Update(update, RunContext());
   const LibrarySnapshot library = pictures.Open();
-  const auto groups = FindDuplicates(library, 0, RunContext());
+  const auto groups = FindByCodes(library, 0);
   ASSERT_EQ(groups.size(), 1U);
-  EXPECT_EQ(groups[0][0].picture.path, "a.jpg");
+  EXPECT_EQ(groups[0].pictures[0].picture.path, "a.jpg");
   EXPECT_EQ(RunScript(pictures, MoveScript(library.root(), groups), "aside"), 1);
   EXPECT_TRUE(fs::exists(pictures.root() / "a.jpg"));
 }

@@ -15,6 +15,8 @@ namespace fs = std::filesystem;
 
 constexpr const char* kVersionKey = "library_version";
 constexpr const char* kRootKey = "root";
+constexpr const char* kFoldersKey = "folders";
+constexpr const char* kExcludeKey = "exclude";
 constexpr const char* kBitsKey = "bits";
 constexpr const char* kCoderKey = "coder";
 constexpr const char* kNextBitsKey = "next_bits";
@@ -22,6 +24,8 @@ constexpr const char* kNextCoderKey = "next_coder";
 constexpr const char* kIndexGenerationKey = "index_generation";
 constexpr const char* kIndexDigestKey = "index_digest";
 constexpr const char* kUnfinishedKey = "unfinished";
+
+std::string ItemKey(const char* key, uint64_t number) { return fmt::format("{}.{}", key, number); }
 
 // The settings of one library, read with care.
 class Settings {
@@ -42,6 +46,16 @@ class Settings {
     const auto [rest, error] = std::from_chars(text.data(), end, number);
     if (error == std::errc() && rest == end) return number;
     Fail(fmt::format("the catalogue's setting \"{}\": expected a number, got \"{}\"", key, text));
+  }
+
+  // A list has its length under the key, and its items under the key with their number. Older
+  // libraries have none.
+  std::vector<std::string> List(const char* key) const {
+    std::vector<std::string> items;
+    if (!catalogue_.Setting(key)) return items;
+    const uint64_t count = Number(key);
+    for (uint64_t i = 0; i < count; ++i) items.push_back(Text(ItemKey(key, i).c_str()));
+    return items;
   }
 
   // 0 where there are no codes.
@@ -73,6 +87,11 @@ class Settings {
 
 }  // namespace
 
+bool IsInFolder(std::string_view path, std::string_view folder) {
+  if (folder == ".") return !path.starts_with('/');
+  return path.starts_with(folder) && (path.size() == folder.size() || path[folder.size()] == '/');
+}
+
 std::optional<LibraryFacts> ReadLibraryFacts(const CatalogueSnapshot& catalogue,
                                              const std::string& name) {
   if (!catalogue.Setting(kVersionKey)) return std::nullopt;
@@ -88,6 +107,8 @@ std::optional<LibraryFacts> ReadLibraryFacts(const CatalogueSnapshot& catalogue,
   facts.index_generation = settings.Number(kIndexGenerationKey);
   facts.index_digest = settings.Text(kIndexDigestKey);
   facts.unfinished = settings.Number(kUnfinishedKey) != 0;
+  facts.folders = settings.List(kFoldersKey);
+  facts.exclude = settings.List(kExcludeKey);
   return facts;
 }
 
@@ -101,6 +122,27 @@ void PutLibraryFacts(CatalogueBatch& batch, const LibraryFacts& facts) {
   batch.PutSetting(kIndexGenerationKey, std::to_string(facts.index_generation));
   batch.PutSetting(kIndexDigestKey, facts.index_digest);
   batch.PutSetting(kUnfinishedKey, facts.unfinished ? "1" : "0");
+  const auto put_list = [&](const char* key, const std::vector<std::string>& items) {
+    batch.PutSetting(key, std::to_string(items.size()));
+    for (size_t i = 0; i < items.size(); ++i) batch.PutSetting(ItemKey(key, i), items[i]);
+  };
+  put_list(kFoldersKey, facts.folders);
+  put_list(kExcludeKey, facts.exclude);
+}
+
+LibraryFiles::LibraryFiles(Env& env, const fs::path& library, const fs::path& root) {
+  if (!env.Exists(library)) return;
+  inside_ = FolderInRoot(env, library, root);
+  if (inside_ == ".") inside_.clear();  // refused elsewhere
+  absolute_ = env.Canonical(library).string();
+}
+
+bool LibraryFiles::Contain(std::string_view path) const {
+  const auto is_in = [&](const std::string& folder) {
+    return !folder.empty() && IsInFolder(path, folder);
+  };
+  return path.starts_with(".bitpool/") || path.find("/.bitpool/") != std::string_view::npos ||
+         is_in(inside_) || is_in(absolute_);
 }
 
 std::string RootSetting(Env& env, const fs::path& library, const fs::path& root) {

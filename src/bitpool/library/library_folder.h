@@ -4,6 +4,8 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "bitpool/catalog/catalogue.h"
 #include "bitpool/io/env.h"
@@ -36,11 +38,18 @@ class LibraryFolder {
   std::filesystem::path path_;
 };
 
+// True for the folder itself and what is in it; paths as the catalogue has them. The folder "." is
+// the folder of pictures.
+bool IsInFolder(std::string_view path, std::string_view folder);
+
 // What a library says about itself, in settings of its catalogue.
 struct LibraryFacts {
-  std::string root;   // as RootSetting gives it
-  int bits = 0;       // of the codes; 0 before there are any
-  std::string coder;  // digest of what made the codes; empty before there are any
+  std::string root;  // as RootSetting gives it
+  // Further folders of pictures, absolute. The paths of their pictures are absolute too.
+  std::vector<std::string> folders;
+  std::vector<std::string> exclude;  // as PictureSearch has it
+  int bits = 0;                      // of the codes; 0 before there are any
+  std::string coder;                 // digest of what made the codes; empty before there are any
   // The same of the codes that are gathered to take their place; empty when there are none.
   int next_bits = 0;
   std::string next_coder;
@@ -60,6 +69,20 @@ struct LibraryFacts {
 std::optional<LibraryFacts> ReadLibraryFacts(const CatalogueSnapshot& catalogue,
                                              const std::string& name);
 void PutLibraryFacts(CatalogueBatch& batch, const LibraryFacts& facts);
+
+// Tells what belongs to a library and is no picture of the user's: the files of this one, and what
+// is in folders that are named .bitpool.
+class LibraryFiles {
+ public:
+  // The library need not be there.
+  LibraryFiles(Env& env, const std::filesystem::path& library, const std::filesystem::path& root);
+
+  bool Contain(std::string_view path) const;  // as the catalogue has it
+
+ private:
+  std::string inside_;    // the library's folder from the root, where it lies inside
+  std::string absolute_;  // the same from the root of all; empty when it is not there
+};
 
 // The folder of pictures as a library notes it: from the library's own folder when that lies
 // inside, so that both can be moved together; otherwise absolute.

@@ -46,6 +46,8 @@ TEST(LibraryFacts, ComeBackAsTheyWere) {
   const auto catalogue = OpenCatalogue((folder / "catalogue").string(), CatalogueAccess::kCreate);
   EXPECT_FALSE(ReadLibraryFacts(*catalogue->Snapshot(), "name"));
   const LibraryFacts facts = {.root = "..",
+                              .folders = {"/media/camera", "/with\nnewline \xFF"},
+                              .exclude = {"*.gif"},
                               .bits = 64,
                               .coder = "a",
                               .next_bits = 32,

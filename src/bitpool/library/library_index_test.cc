@@ -112,6 +112,7 @@ class CountingSnapshot : public CatalogueSnapshot {
   std::optional<std::string> Setting(std::string_view key) const override {
     return base_.Setting(key);
   }
+  std::vector<Decision> Decisions() const override { return base_.Decisions(); }
 
   mutable int rows = 0;
 

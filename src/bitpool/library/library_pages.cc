@@ -145,30 +145,44 @@ std::string Counted(size_t count, std::string_view one, std::string_view more) {
   return fmt::format("{} {}", count, count == 1 ? one : more);
 }
 
+// What a picture of a group is to the one it was compared with.
 std::string TagOf(const DuplicateGroup& group, size_t place) {
-  if (place == 0) return "suggested to keep";
-  const std::optional<size_t> copy_of = group[place].copy_of;
-  if (!copy_of) return {};
-  return *copy_of == 0 ? "exact copy" : "exact copy of " + ShownName(group[*copy_of].picture.path);
+  const DuplicatePicture& member = group.pictures[place];
+  if (place == 0) return "suggested to keep: " + group.reason.words;
+  std::string tag = WordsOf(member.evidence);
+  if (member.compared_with.value_or(0) != 0) {
+    tag += ", as compared with " + ShownName(group.pictures[*member.compared_with].picture.path);
+  }
+  return member.marked ? tag + "; marked to be kept" : tag;
 }
 
 std::string GroupHtml(const LibrarySnapshot& library, const DuplicateGroup& group, size_t most) {
   std::vector<Card> cards;
-  for (size_t i = 0; i < std::min(most, group.size()); ++i) {
-    Card card = CardOf(library, group[i].picture);
-    card.best = i == 0;
+  for (size_t i = 0; i < std::min(most, group.pictures.size()); ++i) {
+    const DuplicatePicture& member = group.pictures[i];
+    Card card = CardOf(library, member.picture);
+    card.best = member.keep;
     if (i > 0)
       card.about.push_back(
-          Counted(static_cast<size_t>(group[i].distance), "bit differs", "bits differ"));
+          Counted(static_cast<size_t>(member.distance), "bit differs", "bits differ"));
     card.tag = TagOf(group, i);
     cards.push_back(std::move(card));
   }
   std::string html = GridHtml(cards);
-  if (group.size() > most) {
+  if (group.pictures.size() > most) {
     html += fmt::format("<p>{} of this group not shown.</p>\n",
-                        Counted(group.size() - most, "more picture", "more pictures"));
+                        Counted(group.pictures.size() - most, "more picture", "more pictures"));
   }
   return html;
+}
+
+size_t CountToGo(const std::vector<DuplicateGroup>& groups) {
+  size_t count = 0;
+  for (const DuplicateGroup& group : groups) {
+    count +=
+        static_cast<size_t>(std::ranges::count(group.pictures, false, &DuplicatePicture::keep));
+  }
+  return count;
 }
 
 }  // namespace
@@ -220,12 +234,11 @@ std::string QueryPage(const LibrarySnapshot& library, const AskedPicture& asked,
 std::string DuplicatesPage(const LibrarySnapshot& library,
                            const std::vector<DuplicateGroup>& groups, int radius,
                            const DuplicatesPageLimits& limits) {
-  size_t others = 0;
-  for (const DuplicateGroup& group : groups) others += group.size() - 1;
   std::string body;
   const size_t shown = std::min(limits.groups, groups.size());
   for (size_t i = 0; i < shown; ++i) {
-    body += fmt::format("<h2>Group {}: {} pictures</h2>\n", i + 1, groups[i].size()) +
+    body += fmt::format("<h2>Group {}: {} pictures, {}</h2>\n", i + 1, groups[i].pictures.size(),
+                        WordsOf(groups[i].kind)) +
             GroupHtml(library, groups[i], limits.pictures);
   }
   if (groups.empty()) body = "<p>There are none.</p>\n";
@@ -234,10 +247,10 @@ std::string DuplicatesPage(const LibrarySnapshot& library,
                         Counted(groups.size() - shown, "more group", "more groups"));
   }
   return Page("Near-duplicates",
-              fmt::format("{} within {}; {} could go. Nothing was changed.",
+              fmt::format("{}, looked at within {}; {} could go. Nothing was changed.",
                           Counted(groups.size(), "group", "groups"),
                           Counted(static_cast<size_t>(radius), "bit", "bits"),
-                          Counted(others, "picture", "pictures")),
+                          Counted(CountToGo(groups), "picture", "pictures")),
               body);
 }
 

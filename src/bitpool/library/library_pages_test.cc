@@ -107,7 +107,7 @@ TEST(DuplicatesPage, ShowsGroups) {
   PictureFolder pictures;
   Fill(pictures);
   const LibrarySnapshot library = pictures.Open();
-  const auto groups = FindDuplicates(library, 1, RunContext());
+  const auto groups = FindDuplicates(library, {.radius = 1, .similar = true}, {}, RunContext());
   ASSERT_EQ(groups.size(), 1U);
   const std::string html = DuplicatesPage(library, groups, 1);
   ExpectStandsAlone(html);
@@ -116,11 +116,12 @@ TEST(DuplicatesPage, ShowsGroups) {
   EXPECT_EQ(Select(page, "img").size(), 3U);
   EXPECT_EQ(Select(page, "li", "best").size(), 1U);
   const auto tags = Select(page, "p", "tag");
-  ASSERT_EQ(tags.size(), 2U);
-  EXPECT_EQ(tags[0].text, "suggested to keep");
-  EXPECT_EQ(tags[1].text, "exact copy");
+  ASSERT_EQ(tags.size(), 3U);
+  EXPECT_THAT(tags[0].text, HasSubstr("suggested to keep: "));
+  EXPECT_THAT(html, HasSubstr("the same file"));
+  EXPECT_THAT(html, HasSubstr("only similar"));
   EXPECT_THAT(html, HasSubstr("1 bit differs"));
-  EXPECT_THAT(html, HasSubstr("1 group within 1 bit; 2 pictures could go"));
+  EXPECT_THAT(html, HasSubstr("1 group, looked at within 1 bit; 2 pictures could go"));
 }
 
 TEST(DuplicatesPage, SaysWhatItLeavesOut) {
@@ -130,7 +131,7 @@ TEST(DuplicatesPage, SaysWhatItLeavesOut) {
   }
   pictures.Update();
   const LibrarySnapshot library = pictures.Open();
-  const auto groups = FindDuplicates(library, 0, RunContext());
+  const auto groups = FindDuplicates(library, {.radius = 0, .similar = true}, {}, RunContext());
   const std::string html = DuplicatesPage(library, groups, 0, {.groups = 2, .pictures = 3});
   EXPECT_EQ(Select(ReadMarkup(html), "img").size(), 6U);
   EXPECT_THAT(html, HasSubstr("1 more group not shown."));

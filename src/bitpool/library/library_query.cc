@@ -3,6 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <tuple>
+#include <unordered_set>
+#include <utility>
 
 #include "bitpool/base/error.h"
 #include "bitpool/codes/asymmetric_scan.h"
@@ -87,9 +90,32 @@ std::vector<QueryMatch> QueryLibrary(const LibrarySnapshot& library, const Pictu
   return matches;
 }
 
+std::vector<QueryMatch> MergeMatches(std::vector<QueryMatch> straight,
+                                     std::vector<QueryMatch> mirrored,
+                                     const QueryOptions& options) {
+  for (QueryMatch& match : mirrored) {
+    match.mirrored = true;
+    straight.push_back(std::move(match));
+  }
+  std::ranges::stable_sort(straight, {}, [&](const QueryMatch& match) {
+    const int distance = options.order == QueryOrder::kHamming ? match.distance : 0;
+    return std::tuple(distance, -match.score, match.picture.id);
+  });
+  std::unordered_set<uint64_t> seen;
+  std::erase_if(straight,
+                [&](const QueryMatch& match) { return !seen.insert(match.picture.id).second; });
+  if (std::cmp_greater(straight.size(), options.k)) {
+    straight.resize(static_cast<size_t>(options.k));
+  }
+  return straight;
+}
+
 std::vector<QueryMatch> QueryById(const LibrarySnapshot& library, uint64_t id,
                                   const QueryOptions& options, const RunContext& context) {
   options.Validate();
+  if (options.mirrored) {
+    throw Error(ErrorCode::kInvalidArgument, "mirrored: expected a picture to be mirrored");
+  }
   const int bits = library.index().bits();
   PictureCode query;
   query.code.resize(BytesPerCode(bits));

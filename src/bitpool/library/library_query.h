@@ -18,6 +18,7 @@ enum class QueryOrder {
 struct QueryOptions {
   int64_t k = 20;  // how many pictures
   QueryOrder order = QueryOrder::kScore;
+  bool mirrored = false;  // what the picture looks like in a mirror too
 
   // Throws kInvalidArgument, naming the field and what was expected.
   void Validate() const;
@@ -25,7 +26,8 @@ struct QueryOptions {
 
 struct QueryMatch {
   CataloguedPicture picture;
-  int distance = 0;  // bits that differ
+  int distance = 0;       // bits that differ
+  bool mirrored = false;  // found by what the query looks like in a mirror
   double score = 0;  // Σ hᵢbᵢ of the query's projection h and the picture's code b in {−1, 1}
 };
 
@@ -34,6 +36,11 @@ struct QueryMatch {
 // and kCorrupt when the catalogue has no picture for a code.
 std::vector<QueryMatch> QueryLibrary(const LibrarySnapshot& library, const PictureCode& query,
                                      const QueryOptions& options, const RunContext& context);
+
+// The k best of two answers, each in the order of the options: of a picture and of the mirrored
+// one.
+std::vector<QueryMatch> MergeMatches(std::vector<QueryMatch> straight,
+                                     std::vector<QueryMatch> mirrored, const QueryOptions& options);
 
 // The k pictures nearest to one of the library, without itself, by (distance, id): every bit of its
 // code counts the same. Throws kNotFound when there is no such picture with a code.

@@ -170,5 +170,28 @@ TEST(QueryById, IsBruteForceWithoutItself) {
               [&] { QueryById(library, 999, {}, RunContext()); });
 }
 
+// Each picture once, by the better of its two answers.
+TEST(MergeMatches, TakesTheBestOfBoth) {
+  const auto match = [](uint64_t id, int distance, double score) {
+    QueryMatch one = {.picture = {}, .distance = distance, .mirrored = false, .score = score};
+    one.picture.id = id;
+    return one;
+  };
+  const std::vector<QueryMatch> straight = {match(1, 3, 9), match(2, 2, 5), match(3, 1, 2)};
+  const std::vector<QueryMatch> mirrored = {match(3, 0, 8), match(1, 3, 9), match(4, 9, 1)};
+  const auto merged = [&](const QueryOptions& options) {
+    std::vector<std::pair<uint64_t, bool>> found;
+    for (const QueryMatch& one : MergeMatches(straight, mirrored, options)) {
+      found.emplace_back(one.picture.id, one.mirrored);
+    }
+    return found;
+  };
+  using Found = std::vector<std::pair<uint64_t, bool>>;
+  EXPECT_EQ(merged({.k = 9}), (Found{{1, false}, {3, true}, {2, false}, {4, true}}));
+  EXPECT_EQ(merged({.k = 2}), (Found{{1, false}, {3, true}}));
+  EXPECT_EQ(merged({.k = 9, .order = QueryOrder::kHamming}),
+            (Found{{3, true}, {2, false}, {1, false}, {4, true}}));
+}
+
 }  // namespace
 }  // namespace bitpool

@@ -27,6 +27,7 @@ class LibrarySnapshot {
         catalogue_(std::move(catalogue)),
         index_(std::move(index)) {}
 
+  Env& env() const { return *env_; }
   const LibraryFolder& folder() const { return folder_; }
   const LibraryFacts& facts() const { return facts_; }
   const CatalogueSnapshot& catalogue() const { return *catalogue_; }

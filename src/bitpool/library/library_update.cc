@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 #include <optional>
 #include <string_view>
 #include <unordered_map>
@@ -18,17 +19,6 @@ namespace bitpool {
 namespace {
 
 namespace fs = std::filesystem;
-
-// True for the folder itself and what is in it; paths from one folder, as FindPictures has them.
-bool IsIn(std::string_view path, std::string_view folder) {
-  return path.starts_with(folder) && (path.size() == folder.size() || path[folder.size()] == '/');
-}
-
-// `own_folder`: as FolderInRoot gives it.
-bool IsLibraryFile(std::string_view path, std::string_view own_folder) {
-  return path.starts_with(".bitpool/") || path.find("/.bitpool/") != std::string_view::npos ||
-         (!own_folder.empty() && IsIn(path, own_folder));
-}
 
 class Updater {
  public:
@@ -63,8 +53,8 @@ class Updater {
  private:
   // The library's settings, and the set of pictures that this update works on.
   void BringFactsUpToDate() {
-    own_folder_ = FolderInRoot(env_, folder_.path(), update_.root);
-    if (own_folder_ == ".") {
+    own_files_.emplace(env_, folder_.path(), update_.root);
+    if (FolderInRoot(env_, folder_.path(), update_.root) == ".") {
       throw Error(ErrorCode::kInvalidArgument, folder_.name(),
                   "the library cannot be the folder of pictures itself");
     }
@@ -77,6 +67,8 @@ class Updater {
     }
     sweep_ = facts_.unfinished;
     facts_.root = root;
+    facts_.folders = update_.folders;
+    facts_.exclude = update_.exclude;
     const PictureEncoding& encoding = update_.encoding;
     const bool same_codes = facts_.coder == encoding.digest && facts_.bits == encoding.bits;
     if (!same_codes && snapshot->Count() > 0) {
@@ -127,7 +119,7 @@ class Updater {
     std::vector<uint64_t> with_thumbnail;
     if (update_.encoding.thumbnail) with_thumbnail = thumbnails_.List();
     for (const FoundPicture& found : update_.found) {
-      if (IsLibraryFile(found.path, own_folder_)) continue;
+      if (own_files_->Contain(found.path)) continue;
       here_.insert(found.path);
       KnownPicture* known = Find(found.path);
       if (known != nullptr) known->found = true;
@@ -156,7 +148,11 @@ class Updater {
   std::vector<std::string> UnreadablePaths() const {
     std::vector<std::string> paths;
     for (const FailedPicture& failed : update_.unreadable) {
-      paths.push_back(failed.path.lexically_relative(update_.root).string());
+      const bool further = std::ranges::any_of(update_.folders, [&](const std::string& folder) {
+        return IsInFolder(failed.path.native(), folder);
+      });
+      paths.push_back(further ? failed.path.string()
+                              : failed.path.lexically_relative(update_.root).string());
     }
     return paths;
   }
@@ -167,7 +163,7 @@ class Updater {
       summary_.failed.push_back({.path = unreadable[i], .reason = update_.unreadable[i].reason});
     }
     const auto is_unreadable = [&](std::string_view path) {
-      return std::ranges::any_of(unreadable, [&](const auto& at) { return IsIn(path, at); });
+      return std::ranges::any_of(unreadable, [&](const auto& at) { return IsInFolder(path, at); });
     };
     for (const auto& [path, picture] : known_) {
       if (picture.found) continue;
@@ -209,6 +205,7 @@ class Updater {
 
   void EncodeAll() {
     Progress progress = context_.StartProgress("indexing", "pictures", todo_.size());
+    std::atomic<uint64_t> failed = 0;
     for (size_t first = 0; first < todo_.size() && !summary_.stopped; first += update_.batch) {
       const size_t count = std::min(update_.batch, todo_.size() - first);
       std::vector<ExaminedPicture> pictures(count);
@@ -216,7 +213,12 @@ class Updater {
         if (context_.stopped()) return;
         const FoundPicture& found = *todo_[first + i];
         pictures[i] = ExaminePicture(update_, found, Find(found.path));
-        progress.Advance();
+        const PictureFate fate = pictures[i].fate;
+        if (fate == PictureFate::kFailed || fate == PictureFate::kUnreadable) {
+          progress.Advance(1, fmt::format("{} failed", ++failed));
+        } else {
+          progress.Advance();
+        }
       });
       Commit(first, pictures);
     }
@@ -312,7 +314,7 @@ class Updater {
   std::unordered_map<std::string, KnownPicture> known_;  // of the set
   std::unordered_set<std::string> replaced_paths_;       // of the current set, where it is not that
   std::unordered_set<std::string_view> here_;            // the paths that were found
-  std::string own_folder_;  // from the root, where the library lies inside; otherwise empty
+  std::optional<LibraryFiles> own_files_;
   std::vector<std::string_view> missing_;  // of the known
   std::vector<const FoundPicture*> todo_;
   std::vector<const FoundPicture*> without_thumbnail_;  // but otherwise as they were
@@ -320,13 +322,6 @@ class Updater {
 };
 
 }  // namespace
-
-void LeaveOutLibraryFiles(Env& env, const fs::path& library, const fs::path& root,
-                          std::vector<FoundPicture>& found) {
-  const std::string own_folder = FolderInRoot(env, library, root);
-  std::erase_if(
-      found, [&](const FoundPicture& picture) { return IsLibraryFile(picture.path, own_folder); });
-}
 
 std::string UpdateSummary::BriefReport() const {
   return fmt::format("{} added, {} changed, {} removed, {} unchanged, {} failed, {:.1f} s{}", added,

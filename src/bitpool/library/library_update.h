@@ -12,11 +12,6 @@
 
 namespace bitpool {
 
-// Leaves out what belongs to a library and is no picture of the user's: the files of this one, and
-// what is in folders that are named .bitpool.
-void LeaveOutLibraryFiles(Env& env, const std::filesystem::path& library,
-                          const std::filesystem::path& root, std::vector<FoundPicture>& found);
-
 struct UpdateSummary {
   uint64_t added = 0;
   uint64_t changed = 0;    // has new content, or a code of another coder

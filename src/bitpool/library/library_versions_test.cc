@@ -120,10 +120,11 @@ void AskUntil(const std::atomic<bool>& done, const PictureLibrary& library,
     } catch (const Error& error) {  // it was removed meanwhile
       EXPECT_EQ(error.code(), ErrorCode::kNotFound) << error.what();
     }
-    const DuplicatesAnswer duplicates = library.Duplicates(0, OneThread());
+    const DuplicatesAnswer duplicates =
+        library.Duplicates({.radius = 0, .similar = true}, OneThread());
     check_version(duplicates.library);
     size_t in_groups = 0;
-    for (const DuplicateGroup& group : duplicates.groups) in_groups += group.size();
+    for (const DuplicateGroup& group : duplicates.groups) in_groups += group.pictures.size();
     std::map<uint64_t, size_t> times;
     for (const auto& [path, same] : ContentOf(duplicates.library)) ++times[same];
     for (const auto& [same, count] : times) in_groups -= count > 1 ? count : 0;

@@ -28,8 +28,11 @@ struct PictureEncoding {
 // What a library is to be brought up to date with.
 struct LibraryUpdate {
   std::filesystem::path root;  // the folder of pictures
-  // What is there, and what could not be looked at, as FindPictures has them for `root`. Files of
-  // libraries are left out.
+  // Further folders, absolute, and what is left out; the library notes both.
+  std::vector<std::string> folders = {};
+  std::vector<std::string> exclude = {};
+  // What is there, and what could not be looked at, as FindPictures has them for `root`; paths in
+  // further folders are absolute. Files of libraries are left out.
   std::vector<FoundPicture> found;
   std::vector<FailedPicture> unreadable = {};
   std::function<std::vector<std::byte>(const FoundPicture&)> read;

@@ -5,7 +5,9 @@
 #include <utility>
 
 #include "bitpool/base/error.h"
+#include "bitpool/image/picture_sketch.h"
 #include "bitpool/library/library_coder.h"
+#include "bitpool/library/library_decisions.h"
 #include "bitpool/library/library_thumbnails.h"
 #include "bitpool/library/library_writer.h"
 
@@ -32,9 +34,21 @@ bool Begin(Env& env, const fs::path& folder, const fs::path& pictures) {
   return true;
 }
 
-std::unique_ptr<Catalogue> OpenToRead(Env& env, const LibraryFolder& folder) {
+bool HasCatalogue(Env& env, const LibraryFolder& folder) {
   // An empty file is what a process leaves that is killed while it creates a catalogue.
-  if (!env.Exists(folder.catalogue()) || env.Status(folder.catalogue()).size == 0) {
+  return env.Exists(folder.catalogue()) && env.Status(folder.catalogue()).size > 0;
+}
+
+FolderChoice ChoiceOf(const UpdateOptions& options) {
+  FolderChoice choice = {.folders = options.more_folders, .exclude = options.exclude};
+  if (!options.pictures.empty()) {
+    choice.folders.insert(choice.folders.begin(), options.pictures);
+  }
+  return choice;
+}
+
+std::unique_ptr<Catalogue> OpenToRead(Env& env, const LibraryFolder& folder) {
+  if (!HasCatalogue(env, folder)) {
     throw Error(ErrorCode::kNotFound, folder.name(),
                 "there is no library here; `bitpool index` makes one");
   }
@@ -45,6 +59,23 @@ PictureCode EncodeNamed(const PictureCoder& coder, const std::string& name,
                         std::span<const std::byte> picture) {
   if (name.empty()) return coder.Encode(picture);
   return InContext(name, [&] { return coder.Encode(picture); });
+}
+
+// The code of the picture as a mirror shows it.
+PictureCode EncodeMirrored(const PictureCoder& coder, std::span<const std::byte> picture) {
+  MatrixF features = coder.Describe(Mirrored(coder.describer().Decode(picture)));
+  if (features.cols() == 0) throw Error(ErrorCode::kInvalidArgument, kNoFeatures);
+  return coder.EncodeFeatures(std::move(features), coder.describer().Inspect(picture));
+}
+
+// A folder that the user named, as the paths of its pictures begin.
+std::string FolderAsInPaths(Env& env, const fs::path& root, const fs::path& folder) {
+  const fs::path inside = root / folder;
+  const fs::path there = env.Exists(inside) ? inside : folder;
+  RequireFolder(env, there);
+  const fs::path path = env.Canonical(there);
+  const fs::path relative = path.lexically_relative(env.Canonical(root));
+  return relative.begin()->native() == ".." ? path.string() : relative.string();
 }
 
 }  // namespace
@@ -172,9 +203,15 @@ QueryAnswer PictureLibrary::QueryNamed(const std::string& name, std::span<const 
       continue;
     }
     const PictureCode code = EncodeNamed(*coder, name, picture);
+    std::optional<PictureCode> mirrored;
+    if (options.mirrored) mirrored = EncodeMirrored(*coder, picture);
     LibrarySnapshot library = Snapshot();
     if (library.facts().coder != facts.coder) continue;
     std::vector<QueryMatch> matches = QueryLibrary(library, code, options, context);
+    if (mirrored) {
+      matches = MergeMatches(std::move(matches), QueryLibrary(library, *mirrored, options, context),
+                             options);
+    }
     return {.library = std::move(library), .matches = std::move(matches)};
   }
 }
@@ -203,16 +240,70 @@ QueryAnswer PictureLibrary::QueryCode(const PictureCode& code, const QueryOption
   return {.library = std::move(library), .matches = std::move(matches)};
 }
 
-DuplicatesAnswer PictureLibrary::Duplicates(std::optional<int> radius,
+DuplicatesAnswer PictureLibrary::Duplicates(DuplicateSearch search,
                                             const RunContext& context) const {
   LibrarySnapshot library = Snapshot();
-  const int within = radius.value_or(DefaultDuplicateRadius(library.index().bits()));
-  std::vector<DuplicateGroup> groups = FindDuplicates(library, within, context);
+  const int within = search.radius.value_or(
+      DefaultDuplicateRadius(library.index().bits(), library.index().size()));
+  for (std::string& folder : search.keep.folders) {
+    folder = FolderAsInPaths(env_, library.root(), folder);
+  }
+  PictureEncoder encode;
+  if (search.mirrored) {
+    encode = [coder = CoderOf(library.facts())](const Picture& picture) -> std::vector<uint8_t> {
+      MatrixF features = coder->Describe(picture);
+      if (features.cols() == 0) return {};
+      return coder->EncodeFeatures(std::move(features), {}).code;
+    };
+  }
+  std::vector<DuplicateGroup> groups = FindDuplicates(library, search, encode, context);
   return {.library = std::move(library), .radius = within, .groups = std::move(groups)};
+}
+
+std::unique_ptr<Catalogue> PictureLibrary::OpenToDecide() const {
+  // Without the library's lock: one short change beside those of an update.
+  return OpenCatalogue(folder_.catalogue().string(), CatalogueAccess::kWrite);
+}
+
+Decision PictureLibrary::DecideNotDuplicates(uint64_t first, uint64_t second) const {
+  return InContext(folder_.name(), [&] { return KeepApart(*OpenToDecide(), first, second); });
+}
+
+Decision PictureLibrary::DecideToKeep(uint64_t id) const {
+  return InContext(folder_.name(), [&] { return KeepPicture(*OpenToDecide(), id); });
+}
+
+std::vector<Decision> PictureLibrary::ListDecisions() const {
+  return catalogue_->Snapshot()->Decisions();
+}
+
+void PictureLibrary::UndoDecision(uint64_t id) const {
+  const std::unique_ptr<Catalogue> catalogue = OpenToDecide();
+  const auto batch = catalogue->StartBatch(PictureSet::kCurrent);
+  if (!batch->RemoveDecision(id)) {
+    throw Error(ErrorCode::kNotFound, folder_.name(), fmt::format("there is no decision {}", id));
+  }
+  batch->Commit();
 }
 
 std::optional<CataloguedPicture> PictureLibrary::Find(uint64_t id) const {
   return catalogue_->Snapshot()->FindById(id);
+}
+
+uint64_t PictureLibrary::IdOf(const fs::path& path) const {
+  const auto catalogue = catalogue_->Snapshot();
+  if (const auto picture = catalogue->FindByPath(path.native())) return picture->id;
+  if (env_.Exists(path)) {
+    const fs::path root = RootOf(env_, folder_.path(), IndexedFacts(*catalogue).root);
+    // The file itself may be a link, which is a picture of its own.
+    const fs::path full =
+        env_.Canonical(path.has_parent_path() ? path.parent_path() : ".") / path.filename();
+    for (const fs::path& name : {full.lexically_relative(env_.Canonical(root)), full}) {
+      if (const auto picture = catalogue->FindByPath(name.native())) return picture->id;
+    }
+  }
+  throw Error(ErrorCode::kNotFound, folder_.name(),
+              fmt::format("there is no picture {}", path.string()));
 }
 
 std::vector<std::byte> PictureLibrary::Thumbnail(uint64_t id) const {
@@ -221,19 +312,15 @@ std::vector<std::byte> PictureLibrary::Thumbnail(uint64_t id) const {
 
 UpdateSummary PictureLibrary::Update(const UpdateOptions& options, const RunContext& context) {
   LibraryWriter writer(env_, folder_.path());
-  fs::path root = options.pictures;
-  if (root.empty()) {
-    const std::optional<LibraryFacts> facts = writer.ReadFacts();
-    if (!facts) {
-      throw Error(ErrorCode::kInvalidArgument, folder_.name(),
-                  "expected the folder of pictures, which is not noted here");
-    }
-    root = RootOf(env_, folder_.path(), facts->root);
-  }
+  FoundInFolders folders =
+      FindInFolders(env_, folder_, writer.ReadFacts(), ChoiceOf(options), context);
+  const fs::path root = folders.root;
   LibraryUpdate update;
   update.root = root;
-  update.found = FindPictures(env_, root, context, &update.unreadable);
-  LeaveOutLibraryFiles(env_, folder_.path(), root, update.found);
+  update.folders = std::move(folders.folders);
+  update.exclude = std::move(folders.exclude);
+  update.found = std::move(folders.found);
+  update.unreadable = std::move(folders.unreadable);
   try {
     RemoveTree(env_, folder_.training());  // of a training that was killed
   } catch (const Error&) {                 // does no harm
@@ -251,6 +338,19 @@ UpdateSummary PictureLibrary::Update(const UpdateOptions& options, const RunCont
       .thumbnail = MakeThumbnail};
   update.max_bytes = MaxPictureBytes();
   return UpdateLibrary(writer, update, context);
+}
+
+UpdatePlan PictureLibrary::Plan(Env& env, const fs::path& folder, const UpdateOptions& options,
+                                const RunContext& context) {
+  const LibraryFolder library(folder);
+  std::unique_ptr<CatalogueSnapshot> catalogue;
+  std::optional<LibraryFacts> facts;
+  if (HasCatalogue(env, library)) {
+    catalogue = OpenToRead(env, library)->Snapshot();
+    facts = ReadLibraryFacts(*catalogue, library.name());
+  }
+  return PlanUpdate(FindInFolders(env, library, facts, ChoiceOf(options), context),
+                    catalogue.get());
 }
 
 UpdateSummary PictureLibrary::UpdateWith(const LibraryUpdate& update, const RunContext& context) {

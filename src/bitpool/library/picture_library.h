@@ -19,6 +19,7 @@
 #include "bitpool/library/library_query.h"
 #include "bitpool/library/library_snapshot.h"
 #include "bitpool/library/library_update.h"
+#include "bitpool/library/picture_folders.h"
 #include "bitpool/pictures/picture_coder.h"
 
 namespace bitpool {
@@ -30,14 +31,18 @@ struct QueryAnswer {
 };
 struct DuplicatesAnswer {
   LibrarySnapshot library;
-  int radius = 0;
+  int radius = 0;  // within which pictures were looked at
   std::vector<DuplicateGroup> groups;
 };
 
 // What an update is asked to do.
 struct UpdateOptions {
-  // The folder of pictures, with the folders in it. Empty: the one that the library notes.
+  // The folder of pictures, with the folders in it. Empty: those that the library notes.
   std::filesystem::path pictures = {};
+  // Further folders, see FolderChoice.
+  std::vector<std::filesystem::path> more_folders = {};
+  // What is left out from now on; unset: as before.
+  std::optional<std::vector<std::string>> exclude = {};
   std::optional<int> bits = {};  // of a new library's codes; unset: as CoderTraining has it
   // A coder's file (.bpc). Empty: the library's own, or, where it has none, one that is learned
   // from the pictures.
@@ -82,11 +87,24 @@ class PictureLibrary {
   QueryAnswer QueryCode(const PictureCode& code, const QueryOptions& options,
                         const RunContext& context) const;
 
-  // Groups of near-duplicates. Without a radius, that of DefaultDuplicateRadius.
-  DuplicatesAnswer Duplicates(std::optional<int> radius, const RunContext& context) const;
+  // Groups of near-duplicates, see FindDuplicates. Preferred folders are of the folder of pictures,
+  // or any others; throws kNotFound for one that is not there.
+  DuplicatesAnswer Duplicates(DuplicateSearch search, const RunContext& context) const;
+
+  // What the user decided about pictures, which all later groups respect; see Decisions for what it
+  // is said of. May be called while an update is under way. Saying the same again changes nothing.
+  // Throw kNotFound when there is no such picture, and kInvalidArgument where two pictures with the
+  // same bytes are to be no duplicates.
+  Decision DecideNotDuplicates(uint64_t first, uint64_t second) const;
+  Decision DecideToKeep(uint64_t id) const;
+  std::vector<Decision> ListDecisions() const;  // in the order of ids
+  // Throws kNotFound when there is no decision with this id.
+  void UndoDecision(uint64_t id) const;
 
   // What is known of a picture, and its thumbnail, a JPEG; nothing when there is none.
   std::optional<CataloguedPicture> Find(uint64_t id) const;
+  // The id of the picture at a path of the library, or of a file; throws kNotFound.
+  uint64_t IdOf(const std::filesystem::path& path) const;
   std::vector<std::byte> Thumbnail(uint64_t id) const;
 
   // Brings the library up to date with its folder of pictures; see UpdateLibrary. One update at a
@@ -96,6 +114,10 @@ class PictureLibrary {
   // The same with pictures and an encoding of the caller's own. Such a library has no coder, so
   // that it is asked by codes.
   UpdateSummary UpdateWith(const LibraryUpdate& update, const RunContext& context);
+  // What Update would do, by the sizes and times of files; the library need not be there, and
+  // nothing is changed.
+  static UpdatePlan Plan(Env& env, const std::filesystem::path& folder,
+                         const UpdateOptions& options, const RunContext& context);
 
  private:
   struct Version;
@@ -114,6 +136,7 @@ class PictureLibrary {
   QueryAnswer QueryNamed(const std::string& name, std::span<const std::byte> picture,
                          const QueryOptions& options, const RunContext& context) const;
   std::shared_ptr<const PictureCoder> CoderOf(const LibraryFacts& facts) const;
+  std::unique_ptr<Catalogue> OpenToDecide() const;
 
   Env& env_;
   LibraryFolder folder_;

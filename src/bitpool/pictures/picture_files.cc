@@ -1,6 +1,7 @@
 #include "bitpool/pictures/picture_files.h"
 
 #include <fmt/format.h>
+#include <fnmatch.h>
 
 #include <algorithm>
 #include <array>
@@ -18,8 +19,9 @@ constexpr std::array<std::string_view, 11> kExtensions = {
 // Searches folder after folder.
 class Search {
  public:
-  Search(Env& env, const fs::path& root, std::vector<FailedPicture>* unreadable)
-      : env_(env), root_(root), unreadable_(unreadable) {}
+  Search(Env& env, const fs::path& root, std::vector<FailedPicture>* unreadable,
+         const PictureSearch& options)
+      : env_(env), root_(root), unreadable_(unreadable), options_(options) {}
 
   std::vector<FoundPicture> Run(const RunContext& context) {
     Progress progress = context.StartProgress("finding", "pictures", 0);
@@ -51,10 +53,10 @@ class Search {
 
   void Visit(FileKind kind, std::string path) {
     if (kind == FileKind::kFolder) {
-      folders_.push_back(std::move(path));
+      if (!IsPassedOver(path)) folders_.push_back(std::move(path));
       return;
     }
-    if (!HasPictureName(path)) return;
+    if (!HasPictureName(path) || IsExcluded(path)) return;
     const fs::path full = root_ / path;
     try {
       const FileStatus status = env_.Status(full);
@@ -66,6 +68,23 @@ class Search {
     }
   }
 
+  bool IsPassedOver(const std::string& folder) const {
+    return (!options_.hidden_folders && NameIn(folder)[0] == '.') || IsExcluded(folder);
+  }
+
+  bool IsExcluded(const std::string& path) const {
+    return std::ranges::any_of(options_.exclude, [&](const std::string& pattern) {
+      return pattern.find('/') == std::string::npos
+                 ? fnmatch(pattern.c_str(), NameIn(path), 0) == 0
+                 : fnmatch(pattern.c_str(), path.c_str(), FNM_PATHNAME) == 0;
+    });
+  }
+
+  static const char* NameIn(const std::string& path) {
+    const size_t slash = path.rfind('/');
+    return path.c_str() + (slash == std::string::npos ? 0 : slash + 1);
+  }
+
   void Complain(const fs::path& path, const Error& error) {
     if (unreadable_ == nullptr) return;
     unreadable_->push_back({.path = path, .reason = error.MessageWithin(path.string())});
@@ -74,11 +93,17 @@ class Search {
   Env& env_;
   const fs::path& root_;
   std::vector<FailedPicture>* unreadable_;
+  const PictureSearch& options_;
   std::vector<std::string> folders_ = {""};  // still to be listed
   std::vector<FoundPicture> found_;
 };
 
 }  // namespace
+
+void PictureSearch::Validate() const {
+  if (std::ranges::find(exclude, "") == exclude.end()) return;
+  throw Error(ErrorCode::kInvalidArgument, "exclude: expected a pattern, got nothing");
+}
 
 bool HasPictureName(const fs::path& path) {
   std::string extension = path.extension().string();
@@ -90,11 +115,13 @@ bool HasPictureName(const fs::path& path) {
 }
 
 std::vector<FoundPicture> FindPictures(Env& env, const fs::path& folder, const RunContext& context,
-                                       std::vector<FailedPicture>* unreadable) {
+                                       std::vector<FailedPicture>* unreadable,
+                                       const PictureSearch& search) {
+  search.Validate();
   if (env.Status(folder).kind != FileKind::kFolder) {
     throw Error(ErrorCode::kInvalidArgument, folder.string(), "expected a folder");
   }
-  return Search(env, folder, unreadable).Run(context);
+  return Search(env, folder, unreadable, search).Run(context);
 }
 
 }  // namespace bitpool

@@ -29,6 +29,18 @@ struct FailedPicture {
 // .avif, in letters of any case.
 bool HasPictureName(const std::filesystem::path& path);
 
+// What is passed over when pictures are looked for.
+struct PictureSearch {
+  bool hidden_folders = true;  // false: not into folders whose names begin with a point
+  // Patterns with *, ? and [ ] of files and folders that are left out. One without a slash is
+  // compared with names, one with a slash with paths from the folder that is searched, where * does
+  // not stand for a slash.
+  std::vector<std::string> exclude = {};
+
+  // Throws kInvalidArgument, naming the field and what was expected.
+  void Validate() const;
+};
+
 // All pictures in a folder and the folders in it, by their names, sorted by the bytes of their
 // paths. A link to a file is a picture like the file; a link to a folder is not followed, so that
 // there are no circles and nothing is found twice that way. What is neither a file nor a link to
@@ -37,6 +49,7 @@ bool HasPictureName(const std::filesystem::path& path);
 // when the folder itself is not one, kIo when it cannot be listed.
 std::vector<FoundPicture> FindPictures(Env& env, const std::filesystem::path& folder,
                                        const RunContext& context,
-                                       std::vector<FailedPicture>* unreadable = nullptr);
+                                       std::vector<FailedPicture>* unreadable = nullptr,
+                                       const PictureSearch& search = {});
 
 }  // namespace bitpool

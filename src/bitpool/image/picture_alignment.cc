@@ -1,0 +1,196 @@
+#include "bitpool/image/picture_alignment.h"
+
+#include <Eigen/Cholesky>
+#include <Eigen/LU>
+#include <algorithm>
+#include <cmath>
+
+namespace bitpool {
+namespace {
+
+// Six numbers of the map, gain and bias.
+constexpr int kUnknowns = 8;
+using Normal = Eigen::Matrix<double, kUnknowns, kUnknowns>;
+using Unknowns = Eigen::Matrix<double, kUnknowns, 1>;
+using UnknownsF = Eigen::Matrix<float, kUnknowns, 1>;
+
+constexpr float kOutlier = 12;          // grey levels beyond which a pixel counts half and less
+constexpr Index kLeastPixels = 100;     // that are needed for a step
+constexpr Index kBlockSide = 8;         // pixels
+constexpr float kLeastContrast = 3;     // deviation of a block in which there is something to see
+constexpr float kAgrees = 0.8F;         // correlation of a block that looks the same
+constexpr double kBlockCovered = 0.75;  // of a block's pixels must lie in both pictures
+
+// The gain and bias that make the other picture look like the image.
+struct Light {
+  float gain = 1, bias = 0;
+};
+
+// Calls visit(x, y, u, v) for every pixel of the image that lies in the other at (u, v).
+template <class Visit>
+void ForEachShared(const GreyImage& image, const GreyImage& other, const AffineMap& map,
+                   const Visit& visit) {
+  const Eigen::Matrix<float, 2, 3> m = map.cast<float>();
+  const auto right = static_cast<float>(other.width - 1),
+             bottom = static_cast<float>(other.height - 1);
+  for (Index y = 0; y < image.height; ++y) {
+    for (Index x = 0; x < image.width; ++x) {
+      const auto fx = static_cast<float>(x), fy = static_cast<float>(y);
+      const float u = m(0, 0) * fx + m(0, 1) * fy + m(0, 2);
+      const float v = m(1, 0) * fx + m(1, 1) * fy + m(1, 2);
+      if (u >= 0 && v >= 0 && u <= right && v <= bottom) visit(x, y, u, v);
+    }
+  }
+}
+
+Light FitLight(const GreyImage& image, const GreyImage& other, const AffineMap& map) {
+  double n = 0, a = 0, b = 0, bb = 0, aa = 0;
+  ForEachShared(image, other, map, [&](Index x, Index y, float u, float v) {
+    const double here = image.at(x, y), there = ValueAt(other, u, v);
+    n += 1;
+    a += here;
+    b += there;
+    aa += here * here;
+    bb += there * there;
+  });
+  if (n < 2 || bb * n - b * b <= 0) return {};
+  // By the deviations and not by regression, which would be near zero before the pictures fit.
+  const double gain = std::sqrt(std::max(0.0, aa * n - a * a) / (bb * n - b * b));
+  return {.gain = static_cast<float>(gain), .bias = static_cast<float>((a - gain * b) / n)};
+}
+
+// Sums over pixels, which give the step by least squares.
+class NormalEquations {
+ public:
+  // Adds a pixel: how its difference changes with the unknowns, the difference, and what it counts.
+  void Add(const UnknownsF& slope, float difference, float weight) {
+    block_.triangularView<Eigen::Lower>() += weight * slope * slope.transpose();
+    block_right_ += weight * difference * slope;
+    if (++pixels_ % kBlock == 0) Flush();
+  }
+
+  Index pixels() const { return pixels_; }
+
+  Unknowns Solve() {
+    Flush();
+    Normal whole = sums_.selfadjointView<Eigen::Lower>();
+    whole.diagonal() *= 1 + 1e-4;
+    whole.diagonal().array() += 1e-3;
+    return whole.ldlt().solve(right_);
+  }
+
+ private:
+  static constexpr Index kBlock = 128;  // sums in single precision stay short
+
+  void Flush() {
+    sums_ += block_.cast<double>();
+    right_ += block_right_.cast<double>();
+    block_.setZero();
+    block_right_.setZero();
+  }
+
+  Normal sums_ = Normal::Zero();
+  Unknowns right_ = Unknowns::Zero();
+  Eigen::Matrix<float, kUnknowns, kUnknowns> block_ =
+      Eigen::Matrix<float, kUnknowns, kUnknowns>::Zero();
+  UnknownsF block_right_ = UnknownsF::Zero();
+  Index pixels_ = 0;
+};
+
+// One step; false when there is too little to go by.
+bool Step(const GreyImage& image, const GreyImage& other, AffineMap& map, Light& light) {
+  NormalEquations equations;
+  // Around the middle, so that the numbers of the map disturb each other little.
+  const float middle_x = static_cast<float>(image.width) / 2;
+  const float middle_y = static_cast<float>(image.height) / 2;
+  const auto right = static_cast<float>(other.width), bottom = static_cast<float>(other.height);
+  ForEachShared(image, other, map, [&](Index x, Index y, float u, float v) {
+    if (u < 1 || v < 1 || u + 2 > right || v + 2 > bottom) return;
+    const float there = ValueAt(other, u, v);
+    const float dx = light.gain * (ValueAt(other, u + 0.5F, v) - ValueAt(other, u - 0.5F, v));
+    const float dy = light.gain * (ValueAt(other, u, v + 0.5F) - ValueAt(other, u, v - 0.5F));
+    const float difference = image.at(x, y) - light.gain * there - light.bias;
+    const float px = static_cast<float>(x) - middle_x, py = static_cast<float>(y) - middle_y;
+    UnknownsF slope;
+    slope << dx * px, dx * py, dx, dy * px, dy * py, dy, there, 1;
+    equations.Add(slope, difference, 1 / (1 + difference * difference / (kOutlier * kOutlier)));
+  });
+  if (equations.pixels() < kLeastPixels) return false;
+  const Unknowns step = equations.Solve();
+  if (!step.allFinite()) return false;
+  for (int line = 0; line < 2; ++line) {
+    map(line, 0) += step[3 * line];
+    map(line, 1) += step[3 * line + 1];
+    map(line, 2) += step[3 * line + 2] - step[3 * line] * middle_x - step[3 * line + 1] * middle_y;
+  }
+  light.gain = std::clamp(light.gain + static_cast<float>(step[6]), 0.1F, 10.0F);
+  light.bias += static_cast<float>(step[7]);
+  return true;
+}
+
+// The sums that a correlation is made of.
+struct BlockSums {
+  float n = 0, a = 0, b = 0, aa = 0, bb = 0, ab = 0;
+};
+
+}  // namespace
+
+AffineMap Inverse(const AffineMap& map) {
+  AffineMap inverse;
+  inverse.leftCols<2>() = map.leftCols<2>().inverse();
+  inverse.col(2) = -inverse.leftCols<2>() * map.col(2);
+  return inverse;
+}
+
+double ScaleOf(const AffineMap& map) {
+  return std::sqrt(std::abs(map.leftCols<2>().determinant()));
+}
+
+AffineMap RefineMap(const GreyImage& image, const GreyImage& other, AffineMap map, int steps) {
+  Light light = FitLight(image, other, map);
+  for (int step = 0; step < steps; ++step) {
+    AffineMap next = map;
+    if (!Step(image, other, next, light)) break;
+    // A step that turns the picture into something else has lost its way.
+    const double scale = ScaleOf(next) / ScaleOf(map);
+    if (!(scale > 0.8 && scale < 1.25)) break;
+    map = next;
+  }
+  return map;
+}
+
+Agreement MeasureAgreement(const GreyImage& image, const GreyImage& other, const AffineMap& map) {
+  const Index across = (image.width + kBlockSide - 1) / kBlockSide;
+  const Index down = (image.height + kBlockSide - 1) / kBlockSide;
+  std::vector<BlockSums> blocks(static_cast<size_t>(across * down));
+  Index shared = 0;
+  ForEachShared(image, other, map, [&](Index x, Index y, float u, float v) {
+    ++shared;
+    BlockSums& sums = blocks[static_cast<size_t>(y / kBlockSide * across + x / kBlockSide)];
+    const float a = image.at(x, y) - 128, b = ValueAt(other, u, v) - 128;
+    sums.n += 1;
+    sums.a += a;
+    sums.b += b;
+    sums.aa += a * a;
+    sums.bb += b * b;
+    sums.ab += a * b;
+  });
+  Agreement agreement;
+  int agreeing = 0;
+  for (const BlockSums& sums : blocks) {
+    if (sums.n < kBlockCovered * kBlockSide * kBlockSide) continue;
+    const float va = sums.aa - sums.a * sums.a / sums.n, vb = sums.bb - sums.b * sums.b / sums.n;
+    const float least = kLeastContrast * kLeastContrast * sums.n;
+    if (std::max(va, vb) < least) continue;
+    ++agreement.blocks;
+    const float together = sums.ab - sums.a * sums.b / sums.n;
+    agreeing += together > kAgrees * std::sqrt(std::max(va, 1.0F) * std::max(vb, 1.0F));
+  }
+  if (agreement.blocks > 0) {
+    agreement.agreeing = static_cast<double>(agreeing) / static_cast<double>(agreement.blocks);
+  }
+  agreement.covered = static_cast<double>(shared) / static_cast<double>(image.width * image.height);
+  return agreement;
+}
+
+}  // namespace bitpool

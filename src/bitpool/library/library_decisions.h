@@ -1,0 +1,50 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "bitpool/catalog/catalogue.h"
+
+namespace bitpool {
+
+// The bytes of a file, as far as a hash of 64 bits and the size tell.
+using ContentKey = std::pair<uint64_t, uint64_t>;
+
+inline ContentKey ContentOf(const CataloguedPicture& picture) {
+  return {picture.content_hash, picture.size};
+}
+inline ContentKey ContentOf(const PictureMark& mark) { return {mark.content_hash, mark.size}; }
+
+inline PictureMark MarkOf(const CataloguedPicture& picture) {
+  return {.path = picture.path, .size = picture.size, .content_hash = picture.content_hash};
+}
+
+// What the user decided, ready to be asked about pictures of one snapshot, which outlives this.
+//
+// That two pictures are no duplicates is said of their content: it holds for all copies of the
+// files, wherever they are moved, until they are changed. That one is to be kept is said of the
+// file at its path; where that is gone or was changed, of any file with the content.
+class Decisions {
+ public:
+  explicit Decisions(const CatalogueSnapshot& catalogue);
+
+  // What this content is to be kept apart from.
+  std::vector<ContentKey> ApartFrom(const ContentKey& content) const;
+  bool IsKept(const CataloguedPicture& picture) const;
+
+ private:
+  const CatalogueSnapshot& catalogue_;
+  std::multimap<ContentKey, ContentKey> apart_;  // both ways
+  std::multimap<ContentKey, std::string> kept_;  // with the path
+};
+
+// Adds a decision, or finds that there is the same one already; its id. Throws kNotFound when a
+// picture is not there, and kInvalidArgument where two pictures with the same bytes are to be no
+// duplicates.
+Decision KeepApart(Catalogue& catalogue, uint64_t first, uint64_t second);
+Decision KeepPicture(Catalogue& catalogue, uint64_t id);
+
+}  // namespace bitpool

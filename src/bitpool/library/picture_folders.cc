@@ -1,0 +1,138 @@
+#include "bitpool/library/picture_folders.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <unordered_map>
+#include <utility>
+
+#include "bitpool/base/error.h"
+
+namespace bitpool {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Chooses the root and the further folders.
+class FolderList {
+ public:
+  FolderList(Env& env, const LibraryFolder& library, const std::optional<LibraryFacts>& facts)
+      : env_(env), library_(library) {
+    if (!facts) return;
+    root_ = RootOf(env, library.path(), facts->root);
+    folders_ = facts->folders;
+  }
+
+  void Take(const std::vector<fs::path>& named) {
+    if (named.empty() && root_.empty()) {
+      throw Error(ErrorCode::kInvalidArgument, library_.name(),
+                  "expected the folder of pictures, which is not noted here");
+    }
+    if (named.empty()) return;
+    // Of a library whose folder was moved, and of one that was named by mistake, which
+    // UpdateLibrary tells apart.
+    if (root_.empty() || std::ranges::none_of(named, [&](const auto& one) { return Has(one); })) {
+      root_ = named.front();
+    }
+    for (const fs::path& folder : named) Add(folder);
+  }
+
+  const fs::path& root() const { return root_; }
+  const std::vector<std::string>& folders() const { return folders_; }
+
+ private:
+  std::string Full(const fs::path& folder) const { return env_.Canonical(folder).string(); }
+
+  bool Has(const fs::path& folder) const {
+    if (!env_.Exists(folder)) return false;
+    const std::string full = Full(folder);
+    return (env_.Exists(root_) && full == Full(root_)) ||
+           std::ranges::find(folders_, full) != folders_.end();
+  }
+
+  void Add(const fs::path& folder) {
+    if (env_.Status(folder).kind != FileKind::kFolder) {
+      throw Error(ErrorCode::kInvalidArgument, folder.string(), "expected a folder");
+    }
+    const std::string full = Full(folder);
+    std::vector<std::string> known = folders_;
+    known.push_back(Full(root_));
+    for (const std::string& other : known) {
+      if (IsInFolder(full, other)) return;  // looked through already
+      if (!IsInFolder(other, full)) continue;
+      throw Error(ErrorCode::kInvalidArgument, folder.string(),
+                  fmt::format("contains {}, which the library has already; expected another "
+                              "library for it",
+                              other));
+    }
+    folders_.push_back(full);
+  }
+
+  Env& env_;
+  const LibraryFolder& library_;
+  fs::path root_;
+  std::vector<std::string> folders_;
+};
+
+void FindInFurther(Env& env, const std::string& folder, const PictureSearch& search,
+                   const RunContext& context, FoundInFolders& result) {
+  if (!env.IsFolder(folder)) {
+    result.unreadable.push_back({.path = folder, .reason = "the folder is not there now"});
+    return;
+  }
+  for (FoundPicture& picture : FindPictures(env, folder, context, &result.unreadable, search)) {
+    picture.path = fmt::format("{}/{}", folder == "/" ? "" : folder, picture.path);
+    result.found.push_back(std::move(picture));
+  }
+}
+
+}  // namespace
+
+FoundInFolders FindInFolders(Env& env, const LibraryFolder& library,
+                             const std::optional<LibraryFacts>& facts, const FolderChoice& choice,
+                             const RunContext& context) {
+  FolderList list(env, library, facts);
+  list.Take(choice.folders);
+  FoundInFolders result;
+  result.root = list.root();
+  result.folders = list.folders();
+  result.exclude = choice.exclude.value_or(facts ? facts->exclude : std::vector<std::string>());
+  const PictureSearch search = {.hidden_folders = false, .exclude = result.exclude};
+  result.found = FindPictures(env, result.root, context, &result.unreadable, search);
+  for (const std::string& folder : result.folders) {
+    FindInFurther(env, folder, search, context, result);
+  }
+  const LibraryFiles own_files(env, library.path(), result.root);
+  std::erase_if(result.found,
+                [&](const FoundPicture& picture) { return own_files.Contain(picture.path); });
+  std::ranges::sort(result.found, {}, &FoundPicture::path);
+  return result;
+}
+
+UpdatePlan PlanUpdate(const FoundInFolders& folders, const CatalogueSnapshot* catalogue) {
+  std::unordered_map<std::string, std::pair<uint64_t, int64_t>> known;  // sizes and times
+  if (catalogue != nullptr) {
+    catalogue->ForEach(PictureSet::kCurrent, [&](const CataloguedPicture& picture) {
+      known[picture.path] = {picture.size, picture.modified_ns};
+    });
+  }
+  UpdatePlan plan;
+  plan.unreadable = folders.unreadable;
+  for (const FoundPicture& found : folders.found) {
+    const auto before = known.find(found.path);
+    const bool same =
+        before != known.end() && before->second == std::pair(found.size, found.mtime_ns);
+    ++(same ? plan.unchanged : before == known.end() ? plan.added : plan.changed);
+    if (!same) plan.bytes += found.size;
+    if (before != known.end()) known.erase(before);
+  }
+  for (const auto& [path, status] : known) {
+    const bool may_be_there = std::ranges::any_of(folders.unreadable, [&](const auto& failed) {
+      return IsInFolder((folders.root / path).native(), failed.path.native());
+    });
+    ++(may_be_there ? plan.unchanged : plan.removed);
+  }
+  return plan;
+}
+
+}  // namespace bitpool

@@ -1,0 +1,53 @@
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "bitpool/base/run_context.h"
+#include "bitpool/io/env.h"
+#include "bitpool/library/library_folder.h"
+#include "bitpool/pictures/picture_files.h"
+
+namespace bitpool {
+
+// Which folders an update is asked to look through.
+struct FolderChoice {
+  // Folders of pictures, with the folders in them. None: those that the library notes. Where one of
+  // them is the library's already, or the library is new, the others are added to it.
+  std::vector<std::filesystem::path> folders = {};
+  // What is left out from now on, as PictureSearch has it. Unset: what the library notes.
+  std::optional<std::vector<std::string>> exclude = {};
+};
+
+// The folders of a library and what was found in them; hidden folders are left alone.
+struct FoundInFolders {
+  std::filesystem::path root;        // the folder of pictures
+  std::vector<std::string> folders;  // further ones, absolute
+  std::vector<std::string> exclude;
+  std::vector<FoundPicture> found;  // by path; in further folders paths are absolute
+  // What could not be looked at; also a further folder that is not there now, whose pictures stay.
+  std::vector<FailedPicture> unreadable;
+};
+
+// `facts` are what the library says about itself, if there is one. Throws kInvalidArgument when no
+// folder is named or known, or a folder contains another of the library, and as FindPictures.
+FoundInFolders FindInFolders(Env& env, const LibraryFolder& library,
+                             const std::optional<LibraryFacts>& facts, const FolderChoice& choice,
+                             const RunContext& context);
+
+// What an update would do, by the sizes and times of files alone.
+struct UpdatePlan {
+  uint64_t added = 0;
+  uint64_t changed = 0;  // at least looked at again
+  uint64_t removed = 0;
+  uint64_t unchanged = 0;
+  uint64_t bytes = 0;  // of the files that would be read
+  std::vector<FailedPicture> unreadable;
+};
+
+// Compares the folders with the catalogue; null: nothing was indexed yet. Changes nothing.
+UpdatePlan PlanUpdate(const FoundInFolders& folders, const CatalogueSnapshot* catalogue);
+
+}  // namespace bitpool
