@@ -15,7 +15,6 @@
 // `Method XMethod()` in a file of this room.
 #define BITPOOL_METHODS(METHOD) \
   METHOD(Sav)                   \
-  METHOD(CibHash)               \
   METHOD(Sah)                   \
   METHOD(Rba)                   \
   METHOD(Ba)                    \
@@ -24,6 +23,7 @@
   METHOD(Sph)                   \
   METHOD(Pcah)                  \
   METHOD(Lsh)                   \
+  METHOD(CibHash)               \
   METHOD(Sadh)                  \
   METHOD(GraphBit)              \
   METHOD(DeepBit)               \

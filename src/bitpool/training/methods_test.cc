@@ -175,7 +175,7 @@ TEST(Methods, AreTrainedOnWhatTheyLearnFrom) {
 TEST(Methods, AreListedOnceWithTheirOptions) {
   EXPECT_THAT(
       MethodNames(),
-      testing::ElementsAre("sav", "cibhash", "sah", "rba", "ba", "itq", "kmh", "sph", "pcah", "lsh",
+      testing::ElementsAre("sav", "sah", "rba", "ba", "itq", "kmh", "sph", "pcah", "lsh", "cibhash",
                            "sadh", "graphbit", "deepbit", "sash", "sdh", "ksh", "bre", "cca-itq"));
   for (const Method& method : Methods()) {
     EXPECT_FALSE(method.title.empty() || method.publication.empty()) << method.name;

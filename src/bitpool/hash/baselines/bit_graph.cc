@@ -3,7 +3,7 @@
 namespace bitpool {
 namespace {
 
-// How far a value moves to what was seen: rewards differ from batch to batch.
+// How far a value moves to a new reward: they differ from batch to batch.
 constexpr double kLearning = 0.5;
 
 }  // namespace
@@ -69,10 +69,18 @@ MatrixF BitMeans::Back(const MatrixF& of_means, const MatrixF& of_unlinked) cons
 
 EdgeAgent::EdgeAgent(Index bits, const EdgeAgentOptions& options, Random random)
     : bits_(bits),
-      discount_(options.discount),
       exploration_(options.exploration),
       random_(random),
-      values_(static_cast<size_t>(2 * bits * bits)) {}
+      values_(static_cast<size_t>(bits * bits)) {}
+
+void EdgeAgent::Settle(BitGraph& graph) const {
+  for (Index from = 0; from < bits_; ++from) {
+    for (Index to = 0; to < bits_; ++to) {
+      const bool wanted = values_[static_cast<size_t>(graph.NumberOf(from, to))] > 0;
+      if (from != to && wanted != graph.Has(from, to)) graph.Toggle(from, to);
+    }
+  }
+}
 
 std::array<Index, 2> EdgeAgent::DrawEdge() {
   const auto bits = static_cast<uint64_t>(bits_);
@@ -81,11 +89,13 @@ std::array<Index, 2> EdgeAgent::DrawEdge() {
   return {from, other + (other >= from ? 1 : 0)};
 }
 
-bool EdgeAgent::Toggles(const Values& values) {
+bool EdgeAgent::Wants(double value) {
   if (random_.Uniform() < exploration_) return random_.Below(2) == 1;
-  return values.toggle >= values.keep;
+  return value >= 0;
 }
 
-void EdgeAgent::Learn(double target, double& value) { value += kLearning * (target - value); }
+void EdgeAgent::Learn(double seen, double& value) {
+  value = value == 0 ? seen : value + kLearning * (seen - value);
+}
 
 }  // namespace bitpool

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <algorithm>
 #include <array>
 #include <vector>
 
@@ -54,51 +53,42 @@ class BitMeans {
 };
 
 struct EdgeAgentOptions {
-  double discount = 0.99;     // γ
   double exploration = 0.05;  // ε, the share of actions that are random
 };
 
-// Learns by trying which edges a graph should have (Q-learning, Watkins 1989). For every edge,
-// there and not there, it knows a value of toggling it and one of leaving it as it is: the reward
-// it expects from now on. A reward is how far a loss falls.
+// Learns by trying which edges a graph should have. A reward is how far a loss falls, and the value
+// of an edge is the reward that it is expected to bring by being there. What follows an action is
+// not discounted, as nothing does: an edge can be toggled back at any time.
 class EdgeAgent {
  public:
   EdgeAgent(Index bits, const EdgeAgentOptions& options, Random random);
 
-  // Takes one action on one random edge: usually that of the higher value, toggling where both are
-  // equal. reward(from, to) says what toggling this edge of the graph would bring. REQUIRES: two
-  // bits or more
+  // Takes one action on one random edge: adds or removes it, or leaves it as it is, usually as its
+  // value says; an edge that was never tried is added. reward(from, to) says what toggling this
+  // edge of the graph would bring. REQUIRES: two bits or more
   template <class Reward>
   void Act(BitGraph& graph, const Reward& reward) {
     const auto [from, to] = DrawEdge();
-    Values& values = ValuesOf(graph, from, to);
-    if (!Toggles(values)) {
-      Learn(discount_ * Best(values), values.keep);
-      return;
-    }
+    double& value = values_[static_cast<size_t>(graph.NumberOf(from, to))];
+    const bool there = graph.Has(from, to);
+    if (Wants(value) == there) return;
     const double gained = reward(from, to);
     graph.Toggle(from, to);
-    Learn(gained + discount_ * Best(ValuesOf(graph, from, to)), values.toggle);
+    Learn(there ? -gained : gained, value);
   }
+
+  // Leaves the graph with exactly the edges whose value is above zero.
+  void Settle(BitGraph& graph) const;
 
  private:
-  struct Values {
-    double keep = 0, toggle = 0;
-  };
-
   std::array<Index, 2> DrawEdge();
-  bool Toggles(const Values& values);
-  Values& ValuesOf(const BitGraph& graph, Index from, Index to) {
-    return values_[static_cast<size_t>(2 * graph.NumberOf(from, to) + graph.Has(from, to))];
-  }
-  static double Best(const Values& values) { return std::max(values.keep, values.toggle); }
-  static void Learn(double target, double& value);
+  bool Wants(double value);
+  static void Learn(double seen, double& value);
 
   Index bits_;
-  double discount_;
   double exploration_;
   Random random_;
-  std::vector<Values> values_;  // of every edge when it is not there and when it is
+  std::vector<double> values_;  // of every edge; zero before it was tried
 };
 
 }  // namespace bitpool

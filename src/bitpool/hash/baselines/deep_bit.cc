@@ -53,8 +53,7 @@ class DeepBitTraining {
 
   void LearnFromViews(TrainingSummary& summary) {
     const Index per_picture = images_.per_picture;
-    const Index batch = std::max<Index>(1, options_.view_batch / per_picture);
-    BatchOrder order(images_.pictures(), batch, context_.MakeRandom(kViewStream));
+    BatchOrder order(images_.pictures(), options_.view_batch, context_.MakeRandom(kViewStream));
     RunHeadSteps("DeepBit, views", options_.view_steps, context_, summary, [&](Index) {
       return Step(ImagesOf(order.Next(), per_picture, per_picture), per_picture,
                   options_.view_rate);

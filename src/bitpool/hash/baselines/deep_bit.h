@@ -17,9 +17,9 @@ struct DeepBitOptions {
   Index batch = 32;             // vectors of a step
   double learning_rate = 1e-3;  // divided by ten after half of the steps
   Index view_steps = 5000;      // of the second stage, where there are views
-  Index view_batch = 30;        // images of a step: pictures with all of their views
-  double view_rate = 1e-4;      // its learning rate
-  double view_weight = 1e-3;    // of the distance of views from their picture
+  Index view_batch = 6;       // pictures of a step, with all of their views: the authors' 30 images
+  double view_rate = 1e-4;    // its learning rate
+  double view_weight = 1e-3;  // of the distance of views from their picture
   // Vectors are kept in memory up to this size; when there are more, those of a batch are read.
   size_t memory = size_t{512} << 20;
 

@@ -127,6 +127,7 @@ class GraphBitTraining {
       for (Index bit = 0; bit < options_.bits; ++bit) loss += LossOf(outputs, graph_, bit);
       return loss / options_.bits;
     });
+    agent.Settle(graph_);
   }
 
   // Graph and outputs as one map. Its outputs are above zero where p is above its mean, since the
@@ -176,10 +177,10 @@ void GraphBitOptions::Validate() const {
   RequireHeadNumber(learning_rate, false, kName, "learning_rate");
   RequireHeadNumber(weights.certainty, true, kName, "certainty");
   RequireHeadNumber(weights.fidelity, true, kName, "fidelity");
-  for (const double share : {agent.discount, agent.exploration}) {
-    if (share >= 0 && share <= 1) continue;
+  if (!(agent.exploration >= 0 && agent.exploration <= 1)) {
     throw Error(ErrorCode::kInvalidArgument,
-                "discount and exploration of GraphBit: expected numbers from 0 to 1");
+                fmt::format("exploration of GraphBit: expected a number from 0 to 1, got {}",
+                            agent.exploration));
   }
 }
 

@@ -49,7 +49,7 @@ TEST(GraphBit, RefusesBadDataAndOptions) {
   for (const GraphBitOptions& bad :
        {GraphBitOptions{.bits = 257}, GraphBitOptions{.epochs = 0}, GraphBitOptions{.batch = 0},
         GraphBitOptions{.learning_rate = 0}, GraphBitOptions{.weights = {.certainty = -1}},
-        GraphBitOptions{.agent = {.discount = 2}}}) {
+        GraphBitOptions{.agent = {.exploration = 2}}}) {
     EXPECT_THROW(bad.Validate(), Error);
   }
 }

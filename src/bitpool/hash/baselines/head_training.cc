@@ -90,6 +90,12 @@ void RunHeadSteps(const std::string& task, Index count, const RunContext& contex
       loss += step(done);
       progress.Advance();
     }
+    if (!std::isfinite(loss)) {
+      throw Error(ErrorCode::kInvalidArgument,
+                  fmt::format("{}: the loss is no longer a finite number; expected a smaller "
+                              "learning rate",
+                              task));
+    }
     TrainingIteration iteration;
     iteration.objective = loss / static_cast<double>(end - begin);
     iteration.seconds = watch.seconds();

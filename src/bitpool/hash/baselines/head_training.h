@@ -74,7 +74,7 @@ class LinearHead {
 
 // Calls step(number), which returns the loss before the step, `count` times. Reports progress as
 // steps of `task`, stops when asked to, and adds ten records to the summary with the mean loss of a
-// tenth of the steps each.
+// tenth of the steps each. Throws kInvalidArgument when these are not finite.
 void RunHeadSteps(const std::string& task, Index count, const RunContext& context,
                   TrainingSummary& summary, const std::function<double(Index)>& step);
 

@@ -76,6 +76,16 @@ TEST(HeadTraining, RecordsTenthsAndStopsWhenAsked) {
   EXPECT_LT(calls, 1'000'000);
 }
 
+TEST(HeadTraining, RefusesALossWithoutEnd) {
+  TrainingSummary summary;
+  EXPECT_NE(RefusalOf([&] {
+              RunHeadSteps("Steps", 100, RunContext(), summary, [](Index step) {
+                return step < 50 ? 1.0 : std::numeric_limits<double>::infinity();
+              });
+            }).find("Steps: the loss is no longer a finite number"),
+            std::string::npos);
+}
+
 TEST(HeadTraining, RateFallsAtHalf) {
   EXPECT_EQ(HalvedRate(1, 0, 10), 1);
   EXPECT_EQ(HalvedRate(1, 4, 10), 1);
