@@ -60,8 +60,9 @@ class Model {
   std::shared_ptr<const Impl> impl_;
 };
 
-// Learns codes from vectors: "rba", "itq", "kmh", "sph", "ba", "pcah" or "lsh". Throws
-// kInvalidArgument, saying what was expected, for a method, a constant or data that do not fit.
+// Learns codes from vectors: "rba", "itq", "kmh", "sph", "ba", "pcah", "lsh", "sadh", "graphbit" or
+// "deepbit". Throws kInvalidArgument, saying what was expected, for a method, a constant or data
+// that do not fit.
 BITPOOL_EXPORT Model Train(std::string_view method, const Vectors& vectors,
                            const TrainOptions& options = {}, const Run& run = {});
 // The same from a file of vectors, which may be larger than memory: .npy, .fvecs, .bvecs, IDX,

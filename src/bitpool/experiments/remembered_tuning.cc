@@ -32,7 +32,7 @@ void ChooseConstants(const TuneOptions& options, const FeatureSet& training,
       own.settings.options[option] = value;
     }
     if (joint.constants.contains(name) || TuningOf(own.settings).stages.empty()) continue;
-    const bool by_views = views != nullptr && UsesViews(own.settings);
+    const bool by_views = views != nullptr && TakesViews(own.settings);
     joint.constants[name] =
         RememberedTuning(own, by_views ? *views : training, nullptr, joint.figures, context);
   }

@@ -10,6 +10,7 @@
 #include "bitpool/base/stopwatch.h"
 #include "bitpool/hash/adam.h"
 #include "bitpool/hash/contrast_loss.h"
+#include "bitpool/hash/scaled_vectors.h"
 #include "bitpool/hash/two_layer_gradient.h"
 #include "bitpool/hash/view_batches.h"
 #include "bitpool/hash/view_scale.h"
@@ -19,47 +20,6 @@ namespace {
 
 constexpr uint64_t kBatchStream = 31;
 constexpr uint64_t kHiddenStream = 32;
-constexpr size_t kPairsPerTask = 64;
-
-// The images of a batch, scaled. All vectors are kept where the memory allows it.
-class ViewReader {
- public:
-  ViewReader(const ColumnSource& source, const ViewScale& scale, size_t memory)
-      : source_(source),
-        mean_(scale.mean.cast<float>()),
-        factor_(static_cast<float>(1 / scale.unit)) {
-    const size_t bytes = sizeof(float) * static_cast<size_t>(source.dimension());
-    if (static_cast<size_t>(source.size()) <= memory / bytes) {
-      all_.emplace(source.Read(0, source.size(), kept_));
-    }
-  }
-  ViewReader(const ViewReader&) = delete;  // all_ may view kept_
-  ViewReader& operator=(const ViewReader&) = delete;
-
-  MatrixF Read(const ViewPairs& images, const RunContext& context) const {
-    MatrixF batch(source_.dimension(), static_cast<Index>(images.size()));
-    context.ParallelFor(images.size(), kPairsPerTask, [&](size_t begin, size_t end) {
-      MatrixF buffer;
-      for (size_t i = begin; i < end; ++i) {
-        auto column = batch.col(static_cast<Index>(i));
-        if (all_) {
-          column = all_->col(images[i]);
-        } else {
-          column = source_.Read(images[i], 1, buffer).col(0);
-        }
-        column = factor_ * (column - mean_);
-      }
-    });
-    return batch;
-  }
-
- private:
-  const ColumnSource& source_;
-  VectorF mean_;
-  float factor_;
-  MatrixF kept_;
-  std::optional<ColumnsView> all_;
-};
 
 std::array<MatrixF*, 3> WeightsOf(TwoLayerMap& map) {
   return {&map.linear.weights, &map.hidden.weights, &map.output};
@@ -134,7 +94,7 @@ class ContrastTraining {
 
   const ContrastOptions& options_;
   const ViewVectors& views_;
-  ViewReader reader_;
+  ScaledVectors reader_;
   int64_t batches_;  // of an epoch
   const RunContext& context_;
 };

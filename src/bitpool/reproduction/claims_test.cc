@@ -125,7 +125,7 @@ TEST(ReproductionClaims, AllAreJudgedWhenAllWasRun) {
   for (const RunSpec& run : catalogue.runs) {
     if (!run.settings.contains("bits")) continue;
     for (const char* method : {"sah", "rba", "ba", "itq", "kmh", "sph", "sash", "sdh", "ksh", "bre",
-                               "cca-itq", "others"}) {
+                               "cca-itq", "deepbit", "graphbit", "others"}) {
       for (const int bits : {8, 16}) {
         for (uint64_t seed = 1; seed <= 2; ++seed) {
           figures[run.name][{method, bits, seed}].metrics = {

@@ -93,7 +93,8 @@ std::optional<ViewWhitening> LearnMetric(const MethodSettings& settings, const F
 // The contrast of views, which writes checkpoints.
 ContrastRun RunOfContrast(Env& env, const FeatureTraining& training, const FeatureSet& features,
                           uint64_t seed) {
-  if (!FindMethod(training.settings.method).needs_views) return {};
+  const Method& method = FindMethod(training.settings.method);
+  if (!method.needs_views || method.plain_views) return {};
   const fs::path checkpoint = Beside(training.output, ".checkpoint");
   const nlohmann::json job = JobOf(training, features, seed);
   ContrastRun run;
@@ -140,7 +141,7 @@ Trained<HashModel> TrainOnFeatures(Env& env, const FeatureTraining& training,
       const auto metric = LearnMetric(training.settings, features, context);
       return OnRecords(env, training, pictures, metric ? &*metric : nullptr, context);
     }
-    const bool views = UsesViews(training.settings);
+    const bool views = TakesViews(training.settings);
     return OnPooledVectors(env, training, views ? features : pictures, context);
   };
   Trained<HashModel> trained = train();

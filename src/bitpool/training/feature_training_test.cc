@@ -190,6 +190,23 @@ TEST(FeatureTraining, LearnsHowToPoolWhereItIsAsked) {
 }
 
 // SAH behind a whitening pools by the metric that it learned in, and both come back from a file.
+// DeepBit has a second stage where there are views; CIBHash cannot do without.
+TEST(FeatureTraining, ViewsReachTheMethodsThatTakeThemAsTheyAre) {
+  const TempFolder folder;
+  const MemoryFeatureSet images = ScenesWithViews(40, 2);
+  const auto train = [&](const char* method, const FeatureSet& from) {
+    FeatureTraining training = Job(folder, method);
+    training.settings.options[method == std::string_view("deepbit") ? "steps" : "epochs"] = 20;
+    return TrainOnFeatures(Env::Posix(), training, from, RunContext());
+  };
+  const FeatureSubset pictures = FeatureSubset::WithoutViews(images);
+  EXPECT_EQ(train("deepbit", images).summary.iterations.size(), 20U);
+  EXPECT_EQ(train("deepbit", pictures).summary.iterations.size(), 10U);
+  EXPECT_EQ(train("cibhash", images).summary.samples, 120);
+  ExpectError(ErrorCode::kInvalidArgument, {"images of each"}, [&] { train("cibhash", pictures); });
+  EXPECT_EQ(FilesIn(folder), 0U) << "no checkpoint is left";
+}
+
 TEST(FeatureTraining, SahMeasuresInTheMetricOfViews) {
   const TempFolder folder;
   const MemoryFeatureSet images = ScenesWithViews(60, 2);

@@ -84,7 +84,11 @@ struct Method {
   std::string publication;  // whose it is
   LearnsFrom learns_from = LearnsFrom::kVectors;
   bool needs_labels = false;
-  bool needs_views = false;  // learns from views of the pictures, whitened by them
+  bool needs_views = false;  // learns from views of the pictures
+  // Learns from views as they are, where there are some and no whitening is asked for; without
+  // this, those that need views learn from vectors whitened by them, and others from the pictures
+  // alone.
+  bool plain_views = false;
   EncoderKind encoder;
   TunePlan tune = {};
 

@@ -67,7 +67,7 @@ Method MethodOfVectors(Method facts, VectorMethodParts<Options> parts) {
   for (const OptionDescription& option : PoolingTable().Describe()) {
     facts.options.push_back(option);
   }
-  const OptionTable<ViewUse> view_table = ViewTable(facts.needs_views);
+  const OptionTable<ViewUse> view_table = ViewTable(facts.needs_views && !facts.plain_views);
   AddStageOptions(view_table, facts);
   facts.values = [parts, view_table](const MethodSettings& settings) {
     OptionValues values = parts.options.Get(parts.ChooseValid(settings));

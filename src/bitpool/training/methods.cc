@@ -23,6 +23,10 @@
   METHOD(Sph)                   \
   METHOD(Pcah)                  \
   METHOD(Lsh)                   \
+  METHOD(CibHash)               \
+  METHOD(Sadh)                  \
+  METHOD(GraphBit)              \
+  METHOD(DeepBit)               \
   METHOD(Sash)                  \
   METHOD(Sdh)                   \
   METHOD(Ksh)                   \
@@ -135,8 +139,16 @@ double ValueOf(const MethodSettings& settings, std::string_view option) {
 }
 
 bool UsesViews(const MethodSettings& settings) {
+  return CheckedMethod(settings).needs_views || WhitensByViews(settings);
+}
+
+bool TakesViews(const MethodSettings& settings) {
+  return CheckedMethod(settings).plain_views || UsesViews(settings);
+}
+
+bool WhitensByViews(const MethodSettings& settings) {
   const Method& method = CheckedMethod(settings);
-  if (method.needs_views) return true;
+  if (method.needs_views && !method.plain_views) return true;
   const OptionValues values = method.values(settings);
   const auto whiten = values.find("whiten");
   return whiten != values.end() && whiten->second != 0;
@@ -145,7 +157,7 @@ bool UsesViews(const MethodSettings& settings) {
 TunePlan TuningOf(const MethodSettings& settings) {
   const Method& method = FindMethod(settings.method);
   TunePlan plan = method.tune;
-  if (method.needs_views || !UsesViews(settings)) return plan;
+  if (method.needs_views || !WhitensByViews(settings)) return plan;
   const TunePlan::Axis epsilon{"epsilon", {0.03, 0.1, 0.3, 1, 3}};
   if (plan.stages.empty()) {
     plan.stages = {{{"mu", {1, 10, 100}}, epsilon}};

@@ -37,6 +37,13 @@ double ValueOf(const MethodSettings& settings, std::string_view option);
 // Whether the method with these settings learns from the views of pictures. Throws as RequireValid.
 bool UsesViews(const MethodSettings& settings);
 
+// Whether it learns from views where there are some: those that use them, and those that can do
+// without. Throws as RequireValid.
+bool TakesViews(const MethodSettings& settings);
+
+// Whether views whiten the vectors that it learns from. Throws as RequireValid.
+bool WhitensByViews(const MethodSettings& settings);
+
 // What `tune` tries for the method with these settings: its own plan, and the constants of the
 // whitening where it whitens.
 TunePlan TuningOf(const MethodSettings& settings);

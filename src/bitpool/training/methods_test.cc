@@ -173,9 +173,10 @@ TEST(Methods, AreTrainedOnWhatTheyLearnFrom) {
 
 // Names, titles and options are what users see; the order is that of the help.
 TEST(Methods, AreListedOnceWithTheirOptions) {
-  EXPECT_THAT(MethodNames(),
-              testing::ElementsAre("sav", "sah", "rba", "ba", "itq", "kmh", "sph", "pcah", "lsh",
-                                   "sash", "sdh", "ksh", "bre", "cca-itq"));
+  EXPECT_THAT(
+      MethodNames(),
+      testing::ElementsAre("sav", "sah", "rba", "ba", "itq", "kmh", "sph", "pcah", "lsh", "cibhash",
+                           "sadh", "graphbit", "deepbit", "sash", "sdh", "ksh", "bre", "cca-itq"));
   for (const Method& method : Methods()) {
     EXPECT_FALSE(method.title.empty() || method.publication.empty()) << method.name;
     EXPECT_EQ(method.train_on_vectors != nullptr, method.learns_from == LearnsFrom::kVectors);

@@ -134,13 +134,18 @@ RecordTrainer::RecordTrainer(const RecordStore& records, const Labels* labels,
   if (views != nullptr) pooled_views_ = PooledVectors::OfImages(*views, normalise);
 }
 
+bool RecordTrainer::LearnsFromViews(const MethodSettings& settings) const {
+  return UsesViews(settings) || (views_ != nullptr && TakesViews(settings));
+}
+
 const MatrixF& RecordTrainer::VectorsFor(const MethodSettings& settings,
                                          const RunContext& context) {
   const double mu = PooledBy(settings).mu;
-  if (!UsesViews(settings)) return pooled_.With(mu, context);
+  if (!LearnsFromViews(settings)) return pooled_.With(mu, context);
   if (!pooled_views_) {
     throw Error(ErrorCode::kInvalidArgument,
-                fmt::format("{} with whitening: expected pictures with views", settings.method));
+                fmt::format("{}{}: expected pictures with views", settings.method,
+                            WhitensByViews(settings) ? " with whitening" : ""));
   }
   return pooled_views_->With(mu, context);
 }
@@ -172,7 +177,7 @@ HashModel RecordTrainer::Train(const MethodSettings& settings, const RunContext&
   }
   if (LearnsPooling(settings)) return TrainWithPooling(settings, context);
   const MatrixColumns vectors(VectorsFor(settings, context));
-  const Index per_picture = UsesViews(settings) ? views_->images_per_picture() : 1;
+  const Index per_picture = LearnsFromViews(settings) ? views_->images_per_picture() : 1;
   HashModel model =
       TrainOnVectors(settings, {.vectors = vectors, .labels = labels, .per_picture = per_picture},
                      context)

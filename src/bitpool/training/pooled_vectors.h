@@ -78,6 +78,7 @@ class RecordTrainer {
   HashModel Train(const MethodSettings& settings, const RunContext& context);
 
  private:
+  bool LearnsFromViews(const MethodSettings& settings) const;
   const MatrixF& VectorsFor(const MethodSettings& settings, const RunContext& context);
   HashModel TrainWithPooling(const MethodSettings& settings, const RunContext& context) const;
 

@@ -85,14 +85,18 @@ ViewWhitening WhiteningFor(const MethodSettings& settings, const ViewVectors& im
 Trained<HashModel> TrainBehindViews(const Method& method, const MethodSettings& settings,
                                     const VectorSamples& samples, const RunContext& context) {
   const ViewVectors all = samples.images();
-  if (!UsesViews(settings)) {
+  if (!TakesViews(settings)) {
     if (all.per_picture == 1) return method.train_on_vectors(settings, samples, context);
     const PictureColumns pictures(all);
     return method.train_on_vectors(settings, {.vectors = pictures, .labels = samples.labels},
                                    context);
   }
   return WithWantedViews(settings, all, [&](const ViewVectors& wanted) {
-    return TrainOnWhitened(method, settings, wanted, samples, context);
+    if (WhitensByViews(settings)) {
+      return TrainOnWhitened(method, settings, wanted, samples, context);
+    }
+    return method.train_on_vectors(
+        settings, {.vectors = wanted.vectors, .per_picture = wanted.per_picture}, context);
   });
 }
 

@@ -19,9 +19,10 @@ struct ViewUse {
 // Without `whiten`, for methods that always do it.
 OptionTable<ViewUse> ViewTable(bool always);
 
-// Trains behind the stage: a method that uses views gets the whitened vectors of all images, and
-// the whitening becomes part of its model; another one gets the vectors of the pictures. Labels are
-// those of the pictures. Throws kInvalidArgument when views are wanted and there are none.
+// Trains behind the stage: a method that whitens gets the whitened vectors of all images, and the
+// whitening becomes part of its model; one that takes views as they are gets the vectors of all
+// images; another one gets those of the pictures. Labels are those of the pictures. Throws
+// kInvalidArgument when views are wanted and there are none.
 Trained<HashModel> TrainBehindViews(const Method& method, const MethodSettings& settings,
                                     const VectorSamples& samples, const RunContext& context);
 

@@ -7,6 +7,8 @@
 #include <array>
 #include <bit>
 
+#include "bitpool/hash/baselines/cib_hash.h"
+#include "bitpool/hash/baselines/deep_bit.h"
 #include "bitpool/hash/baselines/testing.h"
 #include "bitpool/hash/view_columns.h"
 #include "bitpool/hash/view_testing.h"
@@ -24,7 +26,8 @@ using ::bitpool::testing::TempFolder;
 using ::testing::HasSubstr;
 
 // Those that learn from vectors alone, and from views when they are told to.
-constexpr std::array kMethods = {"rba", "ba", "itq", "kmh", "sph", "pcah", "lsh"};
+constexpr std::array kMethods = {"rba",  "ba",  "itq",  "kmh",     "sph",
+                                 "pcah", "lsh", "sadh", "graphbit"};
 
 MethodSettings Whitened(const std::string& method, int bits = 8) {
   return {.method = method, .bits = bits, .options = {{"whiten", 1}}};
@@ -104,6 +107,44 @@ TEST(ViewStage, WithoutWhiteningOnlyThePicturesAreLearnedFrom) {
     const MethodSettings settings{.method = method, .bits = 8};
     ExpectSameModel(Train(settings, images, 3), Train(settings, pictures, 1));
   }
+}
+
+// Without whitening, where there are views and where there are none.
+TEST(ViewStage, SomeTakeViewsAsTheyAre) {
+  const MatrixF images = ViewSamples(16, 200, 4, 1), fresh = ViewSamples(16, 40, 4, 2);
+  const MatrixF two = FirstOf(images, 4, 2), pictures = FirstOf(images, 4, 1);
+  MethodSettings settings{
+      .method = "deepbit", .bits = 8, .options = {{"steps", 300}, {"view_steps", 100}}};
+  const auto direct = [&](const MatrixF& of, Index per_picture) {
+    const MatrixColumns source(of);
+    return TrainDeepBit({.bits = 8, .steps = 300, .view_steps = 100},
+                        {.vectors = source, .per_picture = per_picture}, RunContext())
+        .model;
+  };
+  ExpectSameModel(Train(settings, images, 4), direct(images, 4));
+  ExpectSameModel(Train(settings, pictures, 1), direct(pictures, 1));
+  settings.options["views"] = 1;
+  const HashModel model = Train(settings, images, 4);
+  ExpectSameModel(model, direct(two, 2));
+  ExpectComesBackTheSame(model, fresh);
+  settings.options["whiten"] = 1;
+  ExpectComesBackTheSame(Train(settings, images, 4), fresh);
+}
+
+TEST(ViewStage, SomeNeedViewsAsTheyAre) {
+  const MatrixF images = ViewSamples(16, 200, 3, 1), fresh = ViewSamples(16, 40, 3, 2);
+  MethodSettings settings{
+      .method = "cibhash", .bits = 8, .options = {{"hidden", 20}, {"epochs", 2}}};
+  const MatrixColumns source(images);
+  const HashModel direct = TrainCibHash({.bits = 8, .hidden = 20, .epochs = 2},
+                                        {.vectors = source, .per_picture = 3}, RunContext())
+                               .model;
+  const HashModel model = Train(settings, images, 3);
+  ExpectSameModel(model, direct);
+  ExpectComesBackTheSame(model, fresh);
+  EXPECT_THAT(RefusalOf([&] { Train(settings, images, 1); }), HasSubstr("images of each"));
+  settings.options["whiten"] = 1;
+  ExpectComesBackTheSame(Train(settings, images, 3), fresh);
 }
 
 TEST(ViewStage, UsesTheFirstViewsThatAreAskedFor) {
