@@ -4,6 +4,8 @@
 
 #include "bitpool/library/library_pages.h"
 #include "bitpool/library/picture_library.h"
+#include "experiment.h"
+#include "network_choice.h"
 #include "subcommands.h"
 
 namespace bitpool::app {
@@ -11,6 +13,7 @@ namespace {
 
 struct IndexCommand {
   UpdateOptions options;
+  NetworkChoice network;
   std::filesystem::path library;  // empty: .bitpool in the folder of pictures
 
   std::filesystem::path library_folder() const {
@@ -38,7 +41,9 @@ nlohmann::json ToJson(const UpdateSummary& summary, const LibrarySnapshot& libra
 int Index(const IndexCommand& command, const Session& session) {
   const auto library = PictureLibrary::OpenOrCreate(Env::Posix(), command.library_folder(),
                                                     command.options.pictures);
-  const UpdateSummary summary = library->Update(command.options, session.MakeContext());
+  UpdateOptions options = command.options;
+  if (command.network.named()) options.network = command.network.Find(DataFolder(""));
+  const UpdateSummary summary = library->Update(options, session.MakeContext());
   for (const FailedPicture& picture : summary.failed) {
     Session::Complain(ShownName(picture.path.string()) + ": " + ShownName(picture.reason));
   }
@@ -62,11 +67,18 @@ void AddIndex(CLI::App& app, Session& session) {
   sub->add_option("--bits", command->options.bits,
                   "Length of the codes of a new library (default: 64)")
       ->check(CLI::Range(1, kMaxBits));
-  sub->add_option("--coder", command->options.coder,
-                  "Coder to use (.bpc); without one, a new library learns its own");
+  CLI::Option* coder =
+      sub->add_option("--coder", command->options.coder,
+                      "Coder to use (.bpc); without one, a new library learns its own");
+  command->network.AddTo(sub);
+  command->network.AddLocalPcaTo(sub);
+  command->network.AddSizeTo(sub);
+  coder->excludes("--network");
   sub->footer(
       "Only what changed is read again. Interrupted, it keeps what is done; run it again to go "
-      "on.\n\nExample:\n  bitpool index ~/Pictures");
+      "on.\n\nExample:\n  bitpool index ~/Pictures\n  bitpool index ~/Pictures --network resnet50  "
+      " (finds other "
+      "pictures of a scene)");
   sub->callback([command, &session] {
     session.action = [command, &session] { return Index(*command, session); };
   });
