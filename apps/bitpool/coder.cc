@@ -20,6 +20,7 @@ int FromOnnx(const FromOnnxCommand& command, const Session& session) {
   RequireWritable(env, command.output, command.if_exists);
   const RunContext context = session.MakeContext();
   CodeNetwork network = command.network;
+  network.files.how_to_get = "expected its file (.onnx)";
   if (!command.rotate.empty()) {
     for (const FoundPicture& picture : FindPictures(env, command.rotate, context)) {
       network.rotate_on.push_back(command.rotate / picture.path);

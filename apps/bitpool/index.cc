@@ -39,10 +39,13 @@ nlohmann::json ToJson(const UpdateSummary& summary, const LibrarySnapshot& libra
 }
 
 int Index(const IndexCommand& command, const Session& session) {
+  UpdateOptions options = command.options;
+  if (command.network.named()) {
+    options.network = command.network.Find(DataFolder(""));
+    MappedNetwork(Env::Posix(), options.network->files);  // before a library is made
+  }
   const auto library = PictureLibrary::OpenOrCreate(Env::Posix(), command.library_folder(),
                                                     command.options.pictures);
-  UpdateOptions options = command.options;
-  if (command.network.named()) options.network = command.network.Find(DataFolder(""));
   const UpdateSummary summary = library->Update(options, session.MakeContext());
   for (const FailedPicture& picture : summary.failed) {
     Session::Complain(ShownName(picture.path.string()) + ": " + ShownName(picture.reason));

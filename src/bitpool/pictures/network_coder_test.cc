@@ -23,12 +23,13 @@ MatrixF Mixture() {
   return mixture;
 }
 
-// Written as ONNX: `pool` gives the mean, `code` the mixture of it.
+// Written as ONNX: `light` gives the pixels, `mean` their mean, `code` the mixture of it.
 fs::path WriteNetwork(const TempFolder& folder) {
   const MatrixF rows = Mixture().transpose();  // column-major: an output after the other
   OnnxGraph graph("colours");
   graph.AddInput("data", {0, 3, 0, 0});
-  graph.AddNode("GlobalAveragePool", "mean", {"data"});
+  graph.AddNode("Relu", "light", {"data"});
+  graph.AddNode("GlobalAveragePool", "mean", {"light"});
   graph.AddNode("Flatten", "flat", {"mean"}, {{"axis", int64_t{1}}});
   graph.AddWeights("w", {kOutputs, 3}, std::span(rows.data(), 3 * kOutputs));
   graph.AddWeights("b", {kOutputs}, std::vector<float>(static_cast<size_t>(kOutputs), 0));
@@ -129,8 +130,8 @@ TEST(CoderFromNetwork, RefusesWhatIsNoCode) {
     ExpectError(ErrorCode::kInvalidArgument, std::vector<std::string>(words.begin(), words.end()),
                 [&] { CoderFromNetwork(Env::Posix(), network, OneThread()); });
   };
-  refuse({"layer data", "one vector", "several"},
-         [](CodeNetwork& network) { network.options.layer = "data"; });
+  refuse({"layer light", "one vector", "several of 3"},
+         [](CodeNetwork& network) { network.options.layer = "light"; });
   refuse({"no layer \"hash\""}, [](CodeNetwork& network) { network.options.layer = "hash"; });
   refuse({"bits", "pictures"}, [](CodeNetwork& network) { network.bits = 4; });
   refuse({"threshold"}, [](CodeNetwork& network) { network.threshold = 1.0 / 0.0; });
