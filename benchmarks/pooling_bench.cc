@@ -14,7 +14,6 @@
 #include "bitpool/base/error.h"
 #include "bitpool/dataset/feature_file.h"
 #include "bitpool/dataset/public_sets.h"
-#include "bitpool/pictures/network_file.h"
 #include "bitpool/hash/feature_encoder.h"
 #include "bitpool/hash/sah.h"
 #include "bitpool/image/decode.h"
