@@ -13,7 +13,7 @@
 
 #include "bitpool/base/error.h"
 #include "bitpool/dataset/feature_file.h"
-#include "bitpool/experiments/cnn_features.h"
+#include "bitpool/dataset/public_sets.h"
 #include "bitpool/hash/feature_encoder.h"
 #include "bitpool/hash/sah.h"
 #include "bitpool/image/decode.h"
@@ -110,13 +110,11 @@ class ImageRange : public FeatureSet {
 std::unique_ptr<FeatureSet> ExtractFeatures(const PoolingBenchOptions& options,
                                             const RunContext& context) {
   Env& env = Env::Posix();
-  CnnOptions cnn;
-  cnn.layer = options.layer;
+  const NamedNetwork network = FindNetwork(options.network, DefaultDataFolder());
+  CnnOptions cnn = network.scenes.options;
+  if (!options.layer.empty()) cnn.layer = options.layer;
   cnn.size = options.size;
-  const auto extractor = OpenCnn(
-      env,
-      {.definition = options.cnn.at(0), .weights = options.cnn.size() > 1 ? options.cnn[1] : ""},
-      cnn);
+  const auto extractor = OpenCnn(env, network.files, cnn);
   const std::filesystem::path folder = options.pictures;
   std::vector<std::string> names = env.List(folder);
   names.resize(std::min(names.size(), static_cast<size_t>(options.images + kEnoughForTraining)));
@@ -139,7 +137,7 @@ std::unique_ptr<FeatureSet> ExtractFeatures(const PoolingBenchOptions& options,
 // What was measured, in words.
 std::string DescribeData(const PoolingBenchOptions& options) {
   if (!options.features.empty()) return std::filesystem::path(options.features).filename().string();
-  if (options.cnn.empty()) return "generated";
+  if (options.network.empty()) return "generated";
   return fmt::format("{} of pictures in {}", options.layer,
                      std::filesystem::path(options.pictures).filename().string());
 }
@@ -149,7 +147,7 @@ std::unique_ptr<FeatureSet> OpenFeatures(const PoolingBenchOptions& options,
   if (!options.features.empty()) {
     return std::make_unique<FeatureFile>(FeatureFile::Open(Env::Posix(), options.features));
   }
-  if (!options.cnn.empty()) return ExtractFeatures(options, context);
+  if (!options.network.empty()) return ExtractFeatures(options, context);
   return std::make_unique<GeneratedFeatures>(kEnoughForTraining + options.images,
                                              options.descriptors, context.MakeRandom());
 }
@@ -323,7 +321,7 @@ void PoolingBenchOptions::Validate() const {
                 fmt::format("{} descriptors, {} images and {} rounds: expected 1 or more of each",
                             descriptors, images, rounds));
   }
-  if (cnn.empty() != pictures.empty() || (!cnn.empty() && !features.empty())) {
+  if (network.empty() != pictures.empty() || (!network.empty() && !features.empty())) {
     throw Error(ErrorCode::kInvalidArgument,
                 "expected a network together with a folder of pictures, or a feature set");
   }

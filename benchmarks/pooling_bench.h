@@ -18,9 +18,9 @@ struct PoolingBenchOptions {
   std::string features;    // a .bpf with real local features; empty: those below, or generated ones
   // Or local features of the pictures in a folder, by a network: a Caffe definition and its
   // weights, or an ONNX file.
-  std::vector<std::string> cnn = {};
+  std::vector<std::string> network = {};
   std::string pictures;
-  std::string layer = "fire9/concat";  // of the network
+  std::string layer = {};  // of the network; empty: its own choice
   int size = 608;  // pixels the network sees, squared: 37 × 37 descriptors of SqueezeNet
 
   // Throws kInvalidArgument when a field has no meaning.

@@ -87,12 +87,11 @@ void AddPoolingBench(CLI::App* parent, Session& session) {
   command->add_option("--features", options->features,
                       "Feature set (.bpf) with real images instead of generated ones");
   command
-      ->add_option("--cnn", options->cnn,
-                   "Or a network for real features: a Caffe .prototxt and its .caffemodel, or "
-                   "an .onnx file")
+      ->add_option("--network", options->network,
+                   "Or a network for real features: squeezenet, resnet50, or the files of another")
       ->expected(1, 2);
   command->add_option("--pictures", options->pictures, "The folder of pictures for it");
-  command->add_option("--layer", options->layer, "Its layer")->capture_default_str();
+  command->add_option("--layer", options->layer, "Its layer (default: the network's)");
   command->add_option("--size", options->size, "Pixels it sees, squared")->capture_default_str();
   command->add_option("--descriptors", options->descriptors, "Descriptors of a generated image")
       ->capture_default_str();

@@ -5,8 +5,8 @@
 
 #include "bitpool/experiments/class_retrieval.h"
 #include "bitpool/experiments/joint_files.h"
-#include "cnn_choice.h"
 #include "experiment.h"
+#include "network_choice.h"
 #include "view_choice.h"
 
 namespace bitpool::app {
@@ -14,7 +14,7 @@ namespace {
 
 struct JointCommand {
   JointChoice choice;
-  CnnChoice cnn;
+  NetworkChoice network;
   ViewChoice views;
   std::string dataset, folder;
   JointFiles files;
@@ -52,7 +52,7 @@ Experiment OnFiles(const JointCommand& command, const JointOptions& options, con
 // class.
 Experiment OnPublicSet(const JointCommand& command, const JointOptions& options,
                        const Session& session, const RunContext& context) {
-  CnnFeaturesRequest request = command.cnn.Request(command.dataset, DataFolder(command.folder));
+  CnnFeaturesRequest request = command.network.Request(command.dataset, DataFolder(command.folder));
   command.views.Request(context.seed(), request);
   const CnnFeatures set = LoadCnnFeatures(Env::Posix(), request, context,
                                           [&](const std::string& line) { session.Say(line); });
@@ -90,7 +90,10 @@ void AddJointExperiment(CLI::App* parent, Session& session) {
                   "A public set: one of " + fmt::format("{}", fmt::join(sets, ", ")))
       ->check(CLI::IsMember(sets));
   app->add_option("--dir", command->folder, "Where `data get` has put the sets");
-  command->cnn.AddTo(app);
+  command->network.AddTo(app);
+  command->network.AddLocalPcaTo(app);
+  command->network.AddSizeTo(app);
+  command->network.AddLimitTo(app);
   command->views.AddTo(app);
   command->views.AddLimitTo(app);
   app->add_option("--ask", command->ask, "Test pictures of the set that search")

@@ -1,8 +1,8 @@
 #include <fmt/format.h>
 
 #include "bitpool/experiments/retrieval_experiment.h"
-#include "cnn_choice.h"
 #include "experiment.h"
+#include "network_choice.h"
 #include "view_choice.h"
 
 namespace bitpool::app {
@@ -12,7 +12,7 @@ struct RetrievalCommand {
   RetrievalOptions options;
   RetrievalSet set;
   JointChoice choice;
-  CnnChoice cnn;
+  NetworkChoice network;
   ViewChoice views;
   std::string pictures, truth, training, work;
 };
@@ -20,11 +20,14 @@ struct RetrievalCommand {
 int RunRetrieval(const RetrievalCommand& command, const Session& session) {
   RetrievalOptions options = command.options;
   options.joint = command.choice.WithConstants();
-  options.extractor.cnn = command.cnn.options;
+  if (command.network.named()) options.extractor.kind = "cnn";
   if (options.extractor.kind == "cnn") {
-    options.extractor.network = command.cnn.Paths(DataFolder(""));
+    const NamedNetwork network = command.network.Find(DataFolder(""));
+    options.extractor.cnn = network.scenes.options;
+    options.extractor.network = network.files;
+    options.reduced = network.scenes.reduced;
   }
-  options.limit = command.cnn.limit;
+  options.limit = command.network.limit;
   options.views = command.views.Plan(session.MakeContext().seed());
   options.tune = command.choice.tune;
   options.memory = command.choice.memory_mib << 20;
@@ -70,7 +73,10 @@ void AddRetrievalExperiment(CLI::App* parent, Session& session) {
   app->add_option("--max-side", options.extractor.max_side,
                   "Pictures are scaled down to so many pixels first")
       ->capture_default_str();
-  command->cnn.AddTo(app);
+  command->network.AddTo(app);
+  command->network.AddLocalPcaTo(app);
+  command->network.AddSizeTo(app);
+  command->network.AddLimitTo(app);
   command->views.AddTo(app);
   command->choice.AddTo(app);
   app->add_option("--work", command->work, "Folder in which features are kept for the next run");

@@ -6,15 +6,15 @@
 #include "bitpool/dataset/feature_file.h"
 #include "bitpool/dataset/label_file.h"
 #include "bitpool/experiments/supervised_experiment.h"
-#include "cnn_choice.h"
 #include "experiment.h"
+#include "network_choice.h"
 
 namespace bitpool::app {
 namespace {
 
 struct SupervisedCommand {
   SupervisedOptions options;
-  CnnChoice cnn;
+  NetworkChoice network;
   std::string dataset, folder, features, labels, html;
   std::vector<std::string> configs;
   Index classes = 0;
@@ -33,7 +33,7 @@ LabelledImages LoadLabelled(const SupervisedCommand& command, const Session& ses
   }
   if (!command.dataset.empty()) {
     return Labelled(
-        LoadCnnFeatures(env, command.cnn.Request(command.dataset, DataFolder(command.folder)),
+        LoadCnnFeatures(env, command.network.Request(command.dataset, DataFolder(command.folder)),
                         context, [&](const std::string& line) { session.Say(line); }));
   }
   const Labels labels = LoadLabels(env, command.labels);
@@ -77,7 +77,10 @@ void AddSupervisedExperiment(CLI::App* parent, Session& session) {
                   "One of " + fmt::format("{}", fmt::join(sets, ", ")))
       ->check(CLI::IsMember(sets));
   app->add_option("--dir", command->folder, "Where `data get` has put the sets");
-  command->cnn.AddTo(app);
+  command->network.AddTo(app);
+  command->network.AddLocalPcaTo(app);
+  command->network.AddSizeTo(app);
+  command->network.AddLimitTo(app);
   app->add_option("--features", command->features, "Or images of your own as local features (.bpf)")
       ->excludes("--dataset");
   app->add_option("--labels", command->labels, "And their classes, one or several each");

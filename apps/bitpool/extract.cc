@@ -4,8 +4,8 @@
 
 #include "bitpool/pictures/extract_pictures.h"
 #include "bitpool/pictures/picture_coder.h"
-#include "cnn_choice.h"
 #include "experiment.h"
+#include "network_choice.h"
 #include "subcommands.h"
 #include "view_choice.h"
 
@@ -15,7 +15,7 @@ namespace {
 struct ExtractCommand {
   PictureExtraction job;
   ExtractorSettings extractor;
-  CnnChoice cnn;
+  NetworkChoice network;
   ViewChoice views;
   std::string coder, data_folder;
 };
@@ -24,14 +24,16 @@ PictureDescriber DescriberFor(const ExtractCommand& command) {
   Env& env = Env::Posix();
   if (!command.coder.empty()) return OpenCoder(env, command.coder).describer();
   ExtractorSettings settings = command.extractor;
-  settings.cnn = command.cnn.options;
-  settings.network = command.cnn.Request({}, DataFolder(command.data_folder)).network;
+  const NamedNetwork network = command.network.Find(DataFolder(command.data_folder));
+  settings.cnn = network.scenes.options;
+  settings.network = network.files;
+  if (command.network.named()) settings.kind = "cnn";
   return PictureDescriber::Open(env, settings);
 }
 
 int Extract(const ExtractCommand& command, const Session& session) {
   PictureExtraction job = command.job;
-  job.limit = command.cnn.limit;
+  job.limit = command.network.limit;
   job.views = command.views.Plan(session.MakeContext().seed());
   const PictureDescriber describer = DescriberFor(command);
   const ExtractedPictures result =
@@ -74,8 +76,10 @@ void AddExtract(CLI::App& app, Session& session) {
   sub->add_option("--coder", command->coder, "As this coder does it, embedded (.bpc)")
       ->excludes(kind)
       ->excludes(side);
-  command->cnn.AddTo(sub);
-  sub->add_option("--dir", command->data_folder, "Where the default network is");
+  command->network.AddTo(sub);
+  command->network.AddSizeTo(sub);
+  command->network.AddLimitTo(sub);
+  sub->add_option("--dir", command->data_folder, "Where networks are that are known by name");
   command->views.AddTo(sub);
   sub->add_flag("--resume", command->job.resume, "Go on where an interrupted extraction stopped");
   AddForce(sub, command->job.if_exists);

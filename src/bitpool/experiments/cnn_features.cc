@@ -6,12 +6,14 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <numeric>
+#include <optional>
 #include <utility>
 #include <vector>
 
 #include "bitpool/base/error.h"
 #include "bitpool/dataset/feature_file.h"
 #include "bitpool/dataset/public_sets.h"
+#include "bitpool/experiments/kept_reduction.h"
 #include "bitpool/experiments/set_pictures.h"
 #include "bitpool/io/checksum.h"
 #include "bitpool/pictures/network_file.h"
@@ -34,6 +36,32 @@ std::string CacheKey(const CnnFiles& files, const CnnOptions& options) {
   return ContentDigest(std::as_bytes(std::span(described))).substr(0, 12);
 }
 
+// Makes the features of a picture, reduced where that was asked for.
+class FeatureMaker {
+ public:
+  // The reduction is learned from training pictures and kept under the name `file`.
+  FeatureMaker(Env& env, const CnnFeaturesRequest& request, const PictureSet& training,
+               const fs::path& file, const RunContext& context)
+      : extractor_(OpenCnn(env, request.network, request.options)) {
+    if (request.reduced == 0) return;
+    const auto describe = [&](size_t i) {
+      return extractor_->Extract(PictureAt(training, static_cast<Index>(i)));
+    };
+    reduction_ = KeptReduction(env, file, {.dimension = request.reduced},
+                               static_cast<size_t>(training.labels.size()), describe, context);
+  }
+
+  Index dimension() const { return reduction_ ? reduction_->dimension() : extractor_->dimension(); }
+  MatrixF Make(const Picture& picture) const {
+    MatrixF features = extractor_->Extract(picture);
+    return reduction_ ? reduction_->Apply(features) : features;
+  }
+
+ private:
+  std::unique_ptr<CnnExtractor> extractor_;
+  std::optional<LocalPca> reduction_;
+};
+
 // One part of a set, "train" or "test", and the files that hold its features.
 class CachedPart {
  public:
@@ -53,10 +81,10 @@ class CachedPart {
     return pictures;
   }
 
-  void Extract(const CnnExtractor& extractor, Index count, const RunContext& context,
+  void Extract(const FeatureMaker& maker, Index count, const RunContext& context,
                Progress& progress) const {
     for (Index first = 0; first < count; first += kPicturesPerFile) {
-      if (!env_.Exists(FileAt(first))) ExtractFile(extractor, first, context, progress);
+      if (!env_.Exists(FileAt(first))) ExtractFile(maker, first, context, progress);
     }
   }
 
@@ -86,24 +114,22 @@ class CachedPart {
   Index ImagesPerPicture() const { return 1 + views_.count; }
 
   // A picture and its views.
-  std::vector<MatrixF> ExtractPicture(const CnnExtractor& extractor, Index index) const {
+  std::vector<MatrixF> ExtractPicture(const FeatureMaker& maker, Index index) const {
     const Picture picture = PictureAt(pictures_, index);
-    std::vector<MatrixF> features = {extractor.Extract(picture)};
-    for (const Picture& view : MakeViews(picture, views_)) {
-      features.push_back(extractor.Extract(view));
-    }
+    std::vector<MatrixF> features = {maker.Make(picture)};
+    for (const Picture& view : MakeViews(picture, views_)) features.push_back(maker.Make(view));
     return features;
   }
 
-  void ExtractFile(const CnnExtractor& extractor, Index first, const RunContext& context,
+  void ExtractFile(const FeatureMaker& maker, Index first, const RunContext& context,
                    Progress& progress) const {
-    FeatureFileWriter writer(env_, FileAt(first), extractor.dimension(), Precision::kHalf,
+    FeatureFileWriter writer(env_, FileAt(first), maker.dimension(), Precision::kHalf,
                              IfExists::kReplace, ImagesPerPicture());
     for (Index wave = first; wave < End(first); wave += kWave) {
       const auto count = static_cast<size_t>(std::min(kWave, End(first) - wave));
       std::vector<std::vector<MatrixF>> features(count);
       context.ParallelFor(count, 1, [&](size_t i, size_t /*end*/) {
-        features[i] = ExtractPicture(extractor, wave + static_cast<Index>(i));
+        features[i] = ExtractPicture(maker, wave + static_cast<Index>(i));
         progress.Advance();
       });
       for (size_t i = 0; i < count; ++i) {
@@ -147,12 +173,23 @@ std::shared_ptr<const FeatureSet> FirstOf(std::shared_ptr<const FeatureSet> set,
   return {part, &part->first};
 }
 
+std::string Described(const CnnFeaturesRequest& request) {
+  const std::string layer =
+      fmt::format("{} of {} at {} pixels", request.options.layer,
+                  request.network.definition.stem().string(), request.options.size);
+  if (request.reduced == 0) return layer;
+  return fmt::format("{}, reduced to {} dimensions", layer, request.reduced);
+}
+
 }  // namespace
 
 CnnFeatures LoadCnnFeatures(Env& env, const CnnFeaturesRequest& request, const RunContext& context,
                             const std::function<void(const std::string&)>& say) {
   const PublicPictures pictures = LoadPublicSet(env, FindPublicSet(request.set), request.folder);
-  const std::string key = CacheKey(MappedNetwork(env, request.network).files(), request.options);
+  const std::string network_key =
+      CacheKey(MappedNetwork(env, request.network).files(), request.options);
+  const std::string key =
+      request.reduced == 0 ? network_key : fmt::format("{}-{}", network_key, request.reduced);
   const fs::path folder = request.folder / request.set;
   const CachedPart train(env, folder, fmt::format("cnn-{}-train", key), pictures.train);
   const CachedPart test(env, folder, fmt::format("cnn-{}-test", key), pictures.test);
@@ -169,16 +206,16 @@ CnnFeatures LoadCnnFeatures(Env& env, const CnnFeaturesRequest& request, const R
       missing > 0) {
     say(fmt::format("extracting the features of {} pictures, kept in {}", missing,
                     folder.string()));
-    const auto extractor = OpenCnn(env, request.network, request.options);
+    const FeatureMaker maker(env, request, pictures.train,
+                             folder / fmt::format("cnn-{}", network_key), context);
     Progress progress =
         context.StartProgress("extracting", "pictures", static_cast<uint64_t>(missing));
-    train.Extract(*extractor, train_count, context, progress);
-    test.Extract(*extractor, test_count, context, progress);
-    views.Extract(*extractor, view_count, context, progress);
+    train.Extract(maker, train_count, context, progress);
+    test.Extract(maker, test_count, context, progress);
+    views.Extract(maker, view_count, context, progress);
   }
   return {.name = request.set,
-          .features = fmt::format("{} of {} at {} pixels", request.options.layer,
-                                  request.network.definition.stem().string(), request.options.size),
+          .features = Described(request),
           .train = FirstOf(train.Open(train_count), train_count),
           .test = FirstOf(test.Open(test_count), test_count),
           .views = view_count > 0 ? FirstOf(views.Open(view_count), view_count) : nullptr,

@@ -29,6 +29,8 @@ struct CnnFeaturesRequest {
   std::filesystem::path folder;  // holds the sets; features are kept there too
   CnnPaths network;
   CnnOptions options = {};
+  // Dimensions of the features after a local PCA, learned from the training pictures; 0: none.
+  Index reduced = 0;
   Index limit = 0;          // only so many of the pictures, the first of each part; 0: all
   ViewPlan views = {};      // of training pictures
   Index with_views = 5000;  // of so many, the first; fewer where there are not so many

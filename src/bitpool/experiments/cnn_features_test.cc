@@ -293,10 +293,10 @@ TEST(CnnFeatures, SayWhichFileIsMissing) {
   DataFolder data;
   CnnFeaturesRequest request = data.Request();
   request.network.weights.replace_filename("none.caffemodel");
-  ExpectError(ErrorCode::kNotFound, {"none.caffemodel", "--cnn"}, [&] { data.Load(request); });
+  ExpectError(ErrorCode::kNotFound, {"none.caffemodel", "--network"}, [&] { data.Load(request); });
   request = data.Request();
   request.network.definition.replace_filename("none.prototxt");
-  ExpectError(ErrorCode::kNotFound, {"none.prototxt", "--cnn"}, [&] { data.Load(request); });
+  ExpectError(ErrorCode::kNotFound, {"none.prototxt", "--network"}, [&] { data.Load(request); });
   request = data.Request();
   request.set = "fashion-mnist";
   ExpectError(ErrorCode::kNotFound, {"bitpool data get fashion-mnist"},

@@ -14,6 +14,7 @@
 #include "bitpool/dataset/feature_file.h"
 #include "bitpool/dataset/holidays.h"
 #include "bitpool/dataset/oxford.h"
+#include "bitpool/experiments/kept_reduction.h"
 #include "bitpool/experiments/remembered_tuning.h"
 #include "bitpool/io/checksum.h"
 #include "bitpool/metrics/evaluate.h"
@@ -95,6 +96,24 @@ Picture Crop(const Picture& picture, const Box& box, double scale) {
   return part;
 }
 
+// The pictures of a folder, the first so many by their paths; 0: all.
+std::vector<FoundPicture> FirstPictures(Env& env, const fs::path& folder, Index limit,
+                                        const RunContext& context) {
+  std::vector<FoundPicture> pictures = FindPictures(env, folder, context);
+  if (limit > 0 && static_cast<size_t>(limit) < pictures.size()) {
+    pictures.resize(static_cast<size_t>(limit));
+  }
+  return pictures;
+}
+
+// For the name of a kept file: what was done with which pictures.
+std::string DigestOf(std::string done, const std::vector<FoundPicture>& pictures) {
+  for (const FoundPicture& picture : pictures) {
+    done += fmt::format("\n{} {} {}", picture.path, picture.size, picture.mtime_ns);
+  }
+  return ContentDigest(std::as_bytes(std::span(done))).substr(0, 12);
+}
+
 class RetrievalRunner {
  public:
   RetrievalRunner(Env& env, const RetrievalOptions& options, const RetrievalSet& set,
@@ -107,6 +126,7 @@ class RetrievalRunner {
         describer_(PictureDescriber::Open(env, options.extractor)) {}
 
   Experiment Run() {
+    if (options_.reduced > 0) describer_ = describer_.WithReduction(Reduction());
     const FeatureFile images = Features(set_.training, "training", options_.limit, options_.views);
     const FeatureSubset training = FeatureSubset::WithoutViews(images);
     if (training.size() == 0) {
@@ -160,12 +180,31 @@ class RetrievalRunner {
     experiment.data["set"] = set_.name;
     experiment.data["features"] = describer_.settings().kind;
     experiment.data["extractor"] = DescribeExtractor(describer_.settings());
+    if (options_.reduced > 0) experiment.data["reduced"] = options_.reduced;
     if (views) experiment.data["view_plan"] = DescribeViews(options_.views);
     experiment.data["gmp_cosine_mAP"] = CosineMap(joint, joint_options.mu);
     return experiment;
   }
 
  private:
+  // Learned from the training pictures, views aside.
+  LocalPca Reduction() const {
+    const std::vector<FoundPicture> pictures =
+        FirstPictures(env_, set_.training, options_.limit, context_);
+    const std::string digest = DigestOf(describer_.digest(), pictures);
+    const auto describe = [&](size_t i) {
+      try {
+        const auto bytes = env_.Read(set_.training / pictures[i].path, MaxPictureBytes());
+        return describer_.Describe(describer_.Decode(bytes));
+      } catch (const Error&) {  // reported when all are described
+        return MatrixF(describer_.dimension(), 0);
+      }
+    };
+    env_.MakeFolders(options_.work);
+    return KeptReduction(env_, options_.work / ("reduction-" + digest),
+                         {.dimension = options_.reduced}, pictures.size(), describe, context_);
+  }
+
   FeatureFile Features(const fs::path& folder, const std::string& name, Index limit,
                        const ViewPlan& views) const {
     return KeptPictureFeatures(env_, describer_, folder, name, limit, options_.work, context_, say_,
@@ -287,6 +326,10 @@ void RetrievalOptions::Validate() const {
   embedding.Validate();
   views.Validate();
   RequireBits(tune_bits);
+  if (reduced < 0 || (reduced > 0 && extractor.kind != "cnn")) {
+    throw Error(ErrorCode::kInvalidArgument,
+                "reduced: expected 0, or dimensions for features of a network");
+  }
   if (sample < 1 || limit < 0 || searched < 0) {
     throw Error(ErrorCode::kInvalidArgument,
                 "expected at least one descriptor for the embedding, and limits of 0 or more");
@@ -300,10 +343,7 @@ FeatureFile KeptPictureFeatures(Env& env, const PictureDescriber& describer, con
                                 const ViewPlan& views) {
   std::string key = describer.digest() + fmt::format(" {}", limit);
   if (views.count > 0) key += DescribeViews(views).dump();
-  for (const FoundPicture& picture : FindPictures(env, folder, context)) {
-    key += fmt::format("\n{} {} {}", picture.path, picture.size, picture.mtime_ns);
-  }
-  const std::string digest = ContentDigest(std::as_bytes(std::span(key))).substr(0, 12);
+  const std::string digest = DigestOf(key, FindPictures(env, folder, context));
   const fs::path file = work / fmt::format("{}-{}.bpf", name, digest);
   if (!env.Exists(file)) {
     env.MakeFolders(work);

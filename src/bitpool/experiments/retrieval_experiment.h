@@ -28,6 +28,9 @@ struct RetrievalOptions {
   ExtractorSettings extractor = {};
   TriangulationOptions embedding = {};  // of hesaff and dense
   Index sample = 200'000;               // descriptors the embedding learns from, at most
+  // Dimensions of a network's features after a local PCA, learned from the training pictures; 0: as
+  // they come.
+  Index reduced = 0;
   ViewPlan views = {};                  // of the training pictures
   Index limit = 0;                      // training pictures to use, the first by name; 0: all
   Index searched = 0;                   // pictures of the set to use, likewise

@@ -1,6 +1,7 @@
 #include "bitpool/features/cnn_extractor.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <cmath>
 #include <mutex>
@@ -44,6 +45,31 @@ MatrixF ColumnsOf(const cv::Mat& output) {
   return Eigen::Map<const RowMajor>(output.ptr<float>(), maps, positions);
 }
 
+cv::dnn::Net ReadNetwork(const std::vector<uchar>& definition, const std::vector<uchar>& weights) {
+  try {
+    cv::dnn::Net net = weights.empty() ? cv::dnn::readNetFromONNX(definition)
+                                       : cv::dnn::readNetFromCaffe(definition, weights);
+    net.setPreferableBackend(cv::dnn::DNN_BACKEND_OPENCV);
+    if (!net.empty()) return net;
+  } catch (const cv::Exception& error) {
+    throw Error(ErrorCode::kCorrupt, fmt::format("not a network that can be read ({})", error.err));
+  }
+  throw Error(ErrorCode::kCorrupt, "not a network that can be read: it has no layers");
+}
+
+// What OpenCV puts before the names of ONNX's layers.
+constexpr std::array<std::string_view, 2> kOnnxPrefixes = {"onnx_node!", "onnx_node_output_0!"};
+
+// What OpenCV calls a layer of this name.
+std::string LayerOf(cv::dnn::Net& net, const std::string& name) {
+  if (net.getLayerId(name) >= 0) return name;
+  for (const std::string_view prefix : kOnnxPrefixes) {
+    const std::string full = std::string(prefix) + name;
+    if (net.getLayerId(full) >= 0) return full;
+  }
+  throw Error(ErrorCode::kInvalidArgument, fmt::format("the network has no layer \"{}\"", name));
+}
+
 }  // namespace
 
 class CnnExtractor::Networks {
@@ -71,16 +97,7 @@ class CnnExtractor::Networks {
         return net;
       }
     }
-    try {
-      cv::dnn::Net net = weights_.empty() ? cv::dnn::readNetFromONNX(definition_)
-                                          : cv::dnn::readNetFromCaffe(definition_, weights_);
-      net.setPreferableBackend(cv::dnn::DNN_BACKEND_OPENCV);
-      if (!net.empty()) return net;
-    } catch (const cv::Exception& error) {
-      throw Error(ErrorCode::kCorrupt,
-                  fmt::format("not a network that can be read ({})", error.err));
-    }
-    throw Error(ErrorCode::kCorrupt, "not a network that can be read: it has no layers");
+    return ReadNetwork(definition_, weights_);
   }
 
   std::vector<uchar> definition_, weights_;
@@ -106,16 +123,28 @@ CnnExtractor::CnnExtractor(const CnnFiles& files, const CnnOptions& options) : o
   options.Validate();
   PrepareOpenCv();
   networks_ = std::make_unique<Networks>(files);
-  const bool known =
-      networks_->Use([&](cv::dnn::Net& net) { return net.getLayerId(options.layer) >= 0; });
-  if (!known) {
-    throw Error(ErrorCode::kInvalidArgument,
-                fmt::format("the network has no layer \"{}\"", options.layer));
-  }
-  dimension_ = Columns({.width = 1, .height = 1, .pixels = {0, 0, 0}}).rows();
+  options_.layer = networks_->Use([&](cv::dnn::Net& net) { return LayerOf(net, options.layer); });
+  const MatrixF columns = Columns({.width = 1, .height = 1, .pixels = {0, 0, 0}});
+  dimension_ = columns.rows();
+  positions_ = columns.cols();
 }
 
 CnnExtractor::~CnnExtractor() = default;
+
+std::string OutputLayer(const CnnFiles& files) {
+  PrepareOpenCv();
+  const std::vector<std::string> ends =
+      ReadNetwork(Bytes(files.definition), Bytes(files.weights)).getUnconnectedOutLayersNames();
+  if (ends.size() != 1) {
+    throw Error(ErrorCode::kInvalidArgument,
+                fmt::format("the network ends in {} layers; name one of {}", ends.size(),
+                            fmt::join(ends, ", ")));
+  }
+  for (const std::string_view prefix : kOnnxPrefixes) {
+    if (ends[0].starts_with(prefix)) return ends[0].substr(prefix.size());
+  }
+  return ends[0];
+}
 
 MatrixF CnnExtractor::Extract(const Picture& picture) const { return Columns(picture); }
 

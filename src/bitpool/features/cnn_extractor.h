@@ -40,6 +40,7 @@ class CnnExtractor : public LocalExtractor {
   ~CnnExtractor() override;
 
   Index dimension() const override { return dimension_; }
+  bool gives_one_vector() const override { return positions_ == 1; }
   MatrixF Extract(const Picture& picture) const override;
 
  private:
@@ -50,7 +51,11 @@ class CnnExtractor : public LocalExtractor {
 
   CnnOptions options_;
   std::unique_ptr<Networks> networks_;
-  Index dimension_ = 0;
+  Index dimension_ = 0, positions_ = 0;
 };
+
+// The layer that a network ends in. Throws kCorrupt as CnnExtractor, kInvalidArgument for a network
+// with several ends.
+std::string OutputLayer(const CnnFiles& files);
 
 }  // namespace bitpool

@@ -11,6 +11,8 @@ class LocalExtractor {
   virtual ~LocalExtractor() = default;
 
   virtual Index dimension() const = 0;  // of a descriptor
+  // Whether every picture has one descriptor, a vector of the whole, and needs no pooling.
+  virtual bool gives_one_vector() const { return false; }
 
   // The descriptors, one per column; none (dimension() × 0) where there is nothing to describe. The
   // same picture always gives the same bits. Throws kInvalidArgument for a picture that is not

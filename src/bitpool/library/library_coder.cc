@@ -3,11 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "bitpool/base/error.h"
 #include "bitpool/io/atomic_file.h"
 #include "bitpool/io/checksum.h"
+#include "bitpool/pictures/network_coder.h"
 
 namespace bitpool {
 namespace {
@@ -30,7 +32,7 @@ ChosenCoder TrainOn(const LibraryWriter& writer, const CoderChoice& choice,
   if (choice.found.empty()) {
     throw Error(ErrorCode::kNotFound, choice.root.string(), "no pictures here");
   }
-  CoderTraining training;
+  CoderTraining training = choice.network ? SceneTraining(*choice.network) : CoderTraining();
   if (choice.bits) training.hash.bits = *choice.bits;
   std::vector<fs::path> paths;
   paths.reserve(choice.found.size());
@@ -62,6 +64,16 @@ PictureCoder OpenOwnCoder(const LibraryWriter& writer, const fs::path& path,
               fmt::format("codes of {} bits: the library's coder has {}; expected that, or another "
                           "coder, or another library",
                           *bits, coder.bits()));
+}
+
+// Whether a coder's features are those that would be learned with.
+bool HasFeaturesOf(Env& env, const fs::path& path, const NamedNetwork& network) {
+  const PictureCoder coder = OpenCoder(env, path);
+  const ExtractorSettings& has = coder.describer().settings();
+  if (DescribeExtractor(has) != DescribeExtractor(SceneTraining(network).extractor)) return false;
+  const MappedNetwork mapped(env, network.files);
+  return std::ranges::equal(coder.describer().network().definition, mapped.files().definition) &&
+         std::ranges::equal(coder.describer().network().weights, mapped.files().weights);
 }
 
 void KeepCoder(const LibraryWriter& writer, const PictureCoder& coder) {
@@ -104,7 +116,7 @@ ChosenCoder ChooseCoder(const LibraryWriter& writer, const CoderChoice& choice,
     return chosen;
   }
   const std::optional<fs::path> own = OwnCoder(writer);
-  if (!own) {
+  if (!own || (choice.network && !HasFeaturesOf(env, *own, *choice.network))) {
     ChosenCoder chosen = TrainOn(writer, choice, context);
     KeepCoder(writer, chosen.coder);
     return chosen;

@@ -12,6 +12,7 @@
 #include "bitpool/io/env.h"
 #include "bitpool/library/library_folder.h"
 #include "bitpool/library/library_writer.h"
+#include "bitpool/pictures/network_file.h"
 #include "bitpool/pictures/picture_coder.h"
 #include "bitpool/pictures/picture_files.h"
 
@@ -32,17 +33,19 @@ struct ChosenCoder {
 
 // What is asked of the coder of an update.
 struct CoderChoice {
-  std::optional<int> bits = {};            // of a new coder; unset: as CoderTraining has it
-  std::filesystem::path coder = {};        // a coder's file; empty: see ChooseCoder
-  const std::filesystem::path& root;       // the folder of pictures
-  const std::vector<FoundPicture>& found;  // what a new coder learns from
+  std::optional<int> bits = {};              // of a new coder; unset: as CoderTraining has it
+  std::filesystem::path coder = {};          // a coder's file; empty: see ChooseCoder
+  std::optional<NamedNetwork> network = {};  // to learn with; unset: SIFT
+  const std::filesystem::path& root;         // the folder of pictures
+  const std::vector<FoundPicture>& found;    // what a new coder learns from
 };
 
-// The coder that was named; or the one whose codes are being gathered; or the library's own; or,
-// where it has none, one that is learned from the pictures. Its file is in the library's folder
-// afterwards. Throws kNotFound when there is nothing to learn a coder from, kInvalidArgument when
-// the library's coder has other bits than were asked for, kCancelled when it was stopped before
-// there was a coder, and as OpenCoder and TrainCoder.
+// The coder that was named; or with a network, the library's own if it has these features, or
+// otherwise one that is learned from the pictures; without, the one whose codes are being gathered;
+// or the library's own; or, where it has none, one that is learned from the pictures. Its file is
+// in the library's folder afterwards. Throws kNotFound when there is nothing to learn a coder from,
+// kInvalidArgument when the library's coder has other bits than were asked for, kCancelled when it
+// was stopped before there was a coder, and as OpenCoder and TrainCoder.
 ChosenCoder ChooseCoder(const LibraryWriter& writer, const CoderChoice& choice,
                         const RunContext& context);
 

@@ -325,9 +325,13 @@ UpdateSummary PictureLibrary::Update(const UpdateOptions& options, const RunCont
     RemoveTree(env_, folder_.training());  // of a training that was killed
   } catch (const Error&) {                 // does no harm
   }
-  const ChosenCoder chosen = ChooseCoder(
-      writer, {.bits = options.bits, .coder = options.coder, .root = root, .found = update.found},
-      context);
+  const ChosenCoder chosen = ChooseCoder(writer,
+                                         {.bits = options.bits,
+                                          .coder = options.coder,
+                                          .network = options.network,
+                                          .root = root,
+                                          .found = update.found},
+                                         context);
   update.read = [&](const FoundPicture& picture) {
     return env_.Read(root / picture.path, MaxPictureBytes());
   };

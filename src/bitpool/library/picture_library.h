@@ -20,6 +20,7 @@
 #include "bitpool/library/library_snapshot.h"
 #include "bitpool/library/library_update.h"
 #include "bitpool/library/picture_folders.h"
+#include "bitpool/pictures/network_file.h"
 #include "bitpool/pictures/picture_coder.h"
 
 namespace bitpool {
@@ -47,6 +48,9 @@ struct UpdateOptions {
   // A coder's file (.bpc). Empty: the library's own, or, where it has none, one that is learned
   // from the pictures.
   std::filesystem::path coder = {};
+  // A network whose features a coder is to be learned with from the pictures, for finding scenes
+  // again. A library that has a coder with these features already keeps it.
+  std::optional<NamedNetwork> network = {};
 };
 
 // A library of pictures: the one way into it.

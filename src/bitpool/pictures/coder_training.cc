@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <numeric>
 #include <optional>
@@ -10,6 +11,8 @@
 #include "bitpool/base/error.h"
 #include "bitpool/codes/binary_codes.h"
 #include "bitpool/dataset/feature_file.h"
+#include "bitpool/pictures/extract_pictures.h"
+#include "bitpool/pictures/feature_reduction.h"
 #include "bitpool/pictures/picture_coder.h"
 #include "bitpool/training/feature_training.h"
 #include "bitpool/training/methods.h"
@@ -66,8 +69,31 @@ MatrixF Embedded(const PictureDescriber& describer, const MatrixF& features) {
   return describer.embedding() ? describer.embedding()->Apply(features) : features;
 }
 
-// What the hash functions learn from: every picture as a whole, then random halves of its features,
-// `views` samples in all; embedded when they are read.
+// What the hash functions learn from where pictures have views: all images, embedded when they are
+// read.
+class EmbeddedImages : public FeatureSet {
+ public:
+  EmbeddedImages(const FeatureFile& images, const PictureDescriber& describer)
+      : images_(images), describer_(describer) {}
+
+  Index size() const override { return images_.size(); }
+  Index dimension() const override { return describer_.dimension(); }
+  Index images_per_picture() const override { return images_.images_per_picture(); }
+  std::string name(Index image) const override { return images_.name(image); }
+  Index descriptor_count(Index image) const override { return images_.descriptor_count(image); }
+  void Read(Index image, MatrixF& descriptors) const override {
+    MatrixF raw;
+    images_.Read(image, raw);
+    descriptors = Embedded(describer_, raw);
+  }
+
+ private:
+  const FeatureFile& images_;
+  const PictureDescriber& describer_;
+};
+
+// What they learn from where there are none: every picture as a whole, then random halves of its
+// features, `views` samples in all; embedded when they are read.
 class TrainingSamples : public FeatureSet {
  public:
   TrainingSamples(const FeatureFile& pictures, const PictureDescriber& describer, Index views,
@@ -130,10 +156,11 @@ struct Extraction {
 // Writes the features of the pictures that have some, as they are, so that codes can be made of
 // them.
 Extraction ExtractTo(Env& env, const fs::path& file, const PictureDescriber& describer,
-                     const std::vector<fs::path>& pictures, const RunContext& context) {
+                     const std::vector<fs::path>& pictures, const ViewPlan& plan,
+                     const RunContext& context) {
   Extraction extraction;
-  FeatureFileWriter writer(env, file, describer.dimension(), Precision::kSingle,
-                           IfExists::kReplace);
+  FeatureFileWriter writer(env, file, describer.dimension(), Precision::kSingle, IfExists::kReplace,
+                           1 + plan.count);
   {
     Progress progress = context.StartProgress("describing", "pictures", pictures.size());
     DescribePictures(
@@ -143,9 +170,14 @@ Extraction ExtractTo(Env& env, const fs::path& file, const PictureDescriber& des
             extraction.failed.push_back({.path = pictures[i], .reason = picture.failure});
           } else {
             writer.Append(pictures[i].string(), picture.features);
+            for (size_t view = 0; view < picture.views.size(); ++view) {
+              writer.Append(fmt::format("{}#{}", pictures[i].string(), view + 1),
+                            picture.views[view]);
+            }
             extraction.pictures.push_back({.checksum = picture.checksum, .facts = picture.facts});
           }
-        });
+        },
+        plan);
   }
   writer.Commit(nlohmann::json::object());
   return extraction;
@@ -159,7 +191,7 @@ std::map<uint64_t, PictureCode> EncodeExtracted(const PictureCoder& coder,
   Progress progress = context.StartProgress("encoding", "pictures", pictures.size());
   context.ParallelFor(pictures.size(), 1, [&](size_t i, size_t /*end*/) {
     MatrixF raw;
-    features.Read(static_cast<Index>(i), raw);
+    features.Read(static_cast<Index>(i) * features.images_per_picture(), raw);
     codes[i] = coder.EncodeFeatures(Embedded(coder.describer(), raw), pictures[i].facts);
     progress.Advance();
   });
@@ -224,6 +256,30 @@ Index ViewsFor(Index pictures, int bits) {
   return (wanted + pictures - 1) / pictures;
 }
 
+std::unique_ptr<const FeatureSet> SamplesFor(const FeatureFile& features,
+                                             const PictureDescriber& describer, int bits,
+                                             const RunContext& context) {
+  if (features.images_per_picture() > 1) {
+    return std::make_unique<EmbeddedImages>(features, describer);
+  }
+  return std::make_unique<TrainingSamples>(features, describer, ViewsFor(features.size(), bits),
+                                           context.MakeRandom(kViewStream));
+}
+
+// How the features of the pictures are reduced, learned from some of them before any is kept: raw,
+// they would take several times the space.
+LocalPca Reduction(Env& env, const CoderTraining& training, const PictureDescriber& describer,
+                   const std::vector<fs::path>& pictures, const RunContext& context) {
+  const auto describe = [&](size_t i) {
+    try {
+      return describer.Describe(describer.Decode(env.Read(pictures[i], MaxPictureBytes())));
+    } catch (const Error&) {  // reported when all are described
+      return MatrixF(describer.dimension(), 0);
+    }
+  };
+  return LearnReduction({.dimension = training.reduced}, pictures.size(), describe, context);
+}
+
 }  // namespace
 
 void CoderTraining::Validate() const {
@@ -232,6 +288,12 @@ void CoderTraining::Validate() const {
   RequireBits(hash.bits);
   FindMethod(hash.method, NeedsNoLabels);
   RequireValid(hash);
+  views.Validate();
+  if (reduced < 0 || (reduced > 0 && extractor.kind != "cnn")) {
+    throw Error(ErrorCode::kInvalidArgument,
+                fmt::format("reduced: expected 0, or dimensions for features of a network, got {}",
+                            reduced));
+  }
   const auto require = [](Index value, const char* field) {
     if (value >= 1) return;
     throw Error(ErrorCode::kInvalidArgument,
@@ -247,21 +309,25 @@ TrainedCoder TrainCoder(Env& env, const CoderTraining& training,
   training.Validate();
   PictureDescriber describer = PictureDescriber::Open(env, training.extractor);
   const ScratchFiles files(env, scratch);
-  Extraction extraction = ExtractTo(env, files.features(), describer,
-                                    Draw(pictures, training.pictures, context), context);
+  const std::vector<fs::path> drawn = Draw(pictures, training.pictures, context);
+  if (training.reduced > 0 && !drawn.empty()) {
+    describer = describer.WithReduction(Reduction(env, training, describer, drawn, context));
+  }
+  Extraction extraction =
+      ExtractTo(env, files.features(), describer, drawn, training.views, context);
   const FeatureFile features = FeatureFile::Open(env, files.features());
   RequireSome(features, extraction.failed);
   if (training.extractor.kind != "cnn") {
     describer = describer.WithEmbedding(LearnEmbedding(
         training.embedding, SampleFeatures(features, training.sample, context), context));
   }
-  const TrainingSamples samples(features, describer, ViewsFor(features.size(), training.hash.bits),
-                                context.MakeRandom(kViewStream));
+  const auto samples = SamplesFor(features, describer, training.hash.bits, context);
   Trained<HashModel> trained = TrainOnFeatures(
-      env, {.settings = training.hash, .output = files.output(), .memory = kRecordMemory}, samples,
+      env, {.settings = training.hash, .output = files.output(), .memory = kRecordMemory}, *samples,
       context);
   nlohmann::json story = DescribeTraining(training.hash, trained.summary, context.seed());
-  story["pictures"] = features.size();
+  story["pictures"] = features.pictures();
+  if (training.views.count > 0) story["views"] = DescribeViews(training.views);
   PictureCoder coder(std::move(describer),
                      {.model = std::move(trained.model), .training = std::move(story)});
   std::map<uint64_t, PictureCode> codes;

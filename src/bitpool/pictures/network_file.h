@@ -3,6 +3,9 @@
 #include <filesystem>
 #include <memory>
 #include <span>
+#include <string>
+#include <string_view>
+#include <vector>
 
 #include "bitpool/features/cnn_extractor.h"
 #include "bitpool/io/env.h"
@@ -13,18 +16,36 @@ namespace bitpool {
 struct CnnPaths {
   std::filesystem::path definition;  // .prototxt or .onnx
   std::filesystem::path weights;     // .caffemodel; empty for ONNX
+  std::string how_to_get = {};       // what to do when they are not there; empty: nothing is known
 };
 
-// SqueezeNet v1.0 as it lies in a folder of public data: squeezenet/SqueezeNet_deploy.prototxt and
-// squeezenet/squeezenet_v1.0.caffemodel.
-CnnPaths DefaultNetwork(const std::filesystem::path& data_folder);
+// What is taken from a network, and how.
+struct NetworkUse {
+  CnnOptions options = {};
+  Index reduced = 0;  // dimensions of the features after a local PCA; 0: none, all maps
+};
 
-// Throws kNotFound, saying where a network is looked for, when the files are not there; otherwise
-// as CnnExtractor, naming the file.
-std::unique_ptr<CnnExtractor> OpenCnn(Env& env, const CnnPaths& paths, const CnnOptions& options);
+// A network that is known by its name.
+struct NamedNetwork {
+  std::string_view name;
+  CnnPaths files;                 // within the folder of the data
+  NetworkUse scenes;              // for pictures of one scene among many, and copies
+  NetworkUse classes;             // for small pictures of one thing
+  std::string_view global_layer;  // which gives one vector for a picture
+};
 
-// The files of a network, mapped for as long as this lives. Throws kNotFound, naming the file, when
-// one is not there.
+// squeezenet, which is the default, and resnet50.
+const std::vector<NamedNetwork>& NamedNetworks();
+
+// The network that `names` means, at its place in the folder of the data: a name; one or two files
+// (.onnx, or .prototxt and .caffemodel), which are used as squeezenet is unless something else is
+// asked for; or, where there are none, squeezenet. Throws kInvalidArgument for a name that is
+// neither known nor that of a file, listing the known.
+NamedNetwork FindNetwork(const std::vector<std::string>& names,
+                         const std::filesystem::path& data_folder);
+
+// The files of a network, mapped for as long as this lives. Throws kNotFound, naming the file and
+// how to get it, when one is not there.
 class MappedNetwork {
  public:
   MappedNetwork(Env& env, const CnnPaths& paths);
@@ -33,5 +54,8 @@ class MappedNetwork {
  private:
   std::shared_ptr<const FileView> definition_, weights_;
 };
+
+// Throws as MappedNetwork, and as CnnExtractor, naming the file.
+std::unique_ptr<CnnExtractor> OpenCnn(Env& env, const CnnPaths& paths, const CnnOptions& options);
 
 }  // namespace bitpool

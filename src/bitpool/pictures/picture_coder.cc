@@ -18,14 +18,17 @@ namespace {
 
 constexpr const char* kKind = "coder";
 constexpr const char* kExtractor = "extractor";
+constexpr const char* kReduced = "reduced";
 constexpr const char* kEmbedded = "embedded";
 constexpr const char* kDefinition = "network_definition";
 constexpr const char* kWeights = "network_weights";
 
 std::string DigestOf(const PictureDescriber& describer, const HashModel& model) {
-  std::string described =
-      fmt::format("{} {} {} {} {}", describer.digest(), model.encoder->kind(),
-                  model.pooling->normalise, model.pooling->mu, model.pooling->gamma);
+  std::string described = fmt::format("{} {}", describer.digest(), model.encoder->kind());
+  if (model.pooling) {
+    described +=
+        fmt::format(" {} {} {}", model.pooling->normalise, model.pooling->mu, model.pooling->gamma);
+  }
   const auto add = [&](const std::string& name, const MatrixF& matrix) {
     described += fmt::format(
         " {} {}×{} {}", name, matrix.rows(), matrix.cols(),
@@ -71,6 +74,18 @@ std::optional<TriangulationEmbedding> ReadEmbedding(const Container& container) 
                         [&] { return TriangulationEmbedding::FromParameters(parameters); });
 }
 
+PictureDescriber WithStoredReduction(const Container& container,
+                                     const PictureDescriber& describer) {
+  if (!container.metadata().contains(kReduced)) return describer;
+  LocalPca::NamedMatrices parameters;
+  for (const char* name : LocalPca::kParameterNames) {
+    parameters.emplace_back(name, ReadMatrix(container, name));
+  }
+  return ReadingSection(container, LocalPca::kParameterNames[1], [&] {
+    return describer.WithReduction(LocalPca::FromParameters(parameters));
+  });
+}
+
 PictureDescriber ReadDescriber(const Container& container) {
   const ExtractorSettings settings = ReadingSection(container, "metadata", [&] {
     return ParseExtractor(container.metadata().value(kExtractor, nlohmann::json::object()));
@@ -81,9 +96,13 @@ PictureDescriber ReadDescriber(const Container& container) {
                .weights = ReadBytes(container, kWeights)};
   }
   std::optional<TriangulationEmbedding> embedding = ReadEmbedding(container);
-  return ReadingSection(container, settings.kind == "cnn" ? kDefinition : "metadata", [&] {
-    return PictureDescriber(settings, std::move(network), std::move(embedding));
+  const char* section = settings.kind == "cnn" ? kDefinition : "metadata";
+  PictureDescriber describer = ReadingSection(container, section, [&] {
+    return PictureDescriber(settings, std::move(network), std::nullopt);
   });
+  describer = WithStoredReduction(container, describer);
+  return ReadingSection(container, section,
+                        [&] { return describer.WithEmbedding(std::move(embedding)); });
 }
 
 }  // namespace
@@ -91,7 +110,7 @@ PictureDescriber ReadDescriber(const Container& container) {
 struct PictureCoder::State {
   PictureDescriber describer;
   StoredModel stored;
-  PoolingSystem pooling;
+  std::optional<PoolingSystem> pooling;  // none: a picture has one vector
   std::string digest;
 };
 
@@ -101,7 +120,8 @@ PictureCoder::PictureCoder(PictureDescriber describer, StoredModel model) {
                 fmt::format("a model for features of {} dimensions, but the features have {}",
                             model.model.dimension(), describer.dimension()));
   }
-  PoolingSystem pooling = PoolingOf(model.model);
+  std::optional<PoolingSystem> pooling;
+  if (model.model.pooling || !describer.gives_one_vector()) pooling = PoolingOf(model.model);
   std::string digest = DigestOf(describer, model.model);
   state_ = std::make_shared<State>(State{.describer = std::move(describer),
                                          .stored = std::move(model),
@@ -122,8 +142,8 @@ PictureCode PictureCoder::Encode(std::span<const std::byte> picture) const {
 
 PictureCode PictureCoder::EncodeFeatures(MatrixF features, PictureFacts facts) const {
   const HashModel& model = state_->stored.model;
-  if (model.pooling->normalise) NormaliseColumns(features);
-  const VectorF vector = state_->pooling.Pool(features);
+  if (model.pooling && model.pooling->normalise) NormaliseColumns(features);
+  const VectorF vector = state_->pooling ? state_->pooling->Pool(features) : features.col(0);
   const EncodedVectors encoded = model.encoder->EncodeBlock(vector);
   return {.code = {encoded.codes.rows().begin(), encoded.codes.rows().end()},
           .projection = encoded.projections,
@@ -139,6 +159,11 @@ void SaveCoder(Env& env, const std::filesystem::path& path, const PictureCoder& 
                IfExists if_exists) {
   const PictureDescriber& describer = coder.describer();
   ContainerWriter writer(env, path, kKind, if_exists);
+  if (describer.reduction()) {
+    for (const auto& [name, matrix] : describer.reduction()->Parameters()) {
+      AddMatrix(writer, name, matrix);
+    }
+  }
   if (describer.embedding()) {
     for (const auto& [name, matrix] : describer.embedding()->Parameters()) {
       AddMatrix(writer, name, matrix);
@@ -150,6 +175,7 @@ void SaveCoder(Env& env, const std::filesystem::path& path, const PictureCoder& 
   }
   nlohmann::json metadata = AddModel(writer, coder.model());
   metadata[kExtractor] = DescribeExtractor(describer.settings());
+  if (describer.reduction()) metadata[kReduced] = true;
   metadata[kEmbedded] = describer.embedding().has_value();
   writer.Commit(metadata);
 }

@@ -35,7 +35,8 @@ struct PictureCode {
 // number of threads. Never changes, may be used from many threads, and copies share everything.
 class PictureCoder {
  public:
-  // Throws kInvalidArgument for a model that takes vectors, or features of another dimension.
+  // Throws kInvalidArgument for a model that takes vectors, unless a picture has just one, and for
+  // features of another dimension.
   PictureCoder(PictureDescriber describer, StoredModel model);
 
   int bits() const;
@@ -71,6 +72,11 @@ struct CoderTraining {
   // For hesaff and dense; features of networks are not embedded.
   TriangulationOptions embedding = {};
   MethodSettings hash = {.method = "sah", .bits = 64};  // a method that needs no labels
+  // Of every picture, for methods that learn from views and only for those.
+  ViewPlan views = {};
+  // Dimensions of a network's features after a local PCA, learned from the pictures; 0: as they
+  // come.
+  Index reduced = 0;
   Index pictures = 2000;   // learn from at most so many, drawn by the seed
   Index sample = 200'000;  // local features the embedding learns from, at most
 
@@ -95,8 +101,9 @@ struct TrainedCoder {
 // A few pictures are enough, even one: then
 // - the embedding has only as many anchors as there are features to learn it from (four for each of
 //   its components), and there is none where two anchors would be too many;
-// - each picture is learned several times, as a whole and as random halves of its features, so
-//   that there are four samples for each bit and the bits tell more than these pictures apart.
+// - without views, each picture is learned several times, as a whole and as random halves of its
+//   features, so that there are four samples for each bit and the bits tell more than these
+//   pictures apart.
 //
 // A picture that cannot be used is reported and the others are used. Stopped, it throws kCancelled,
 // or gives what is learned by then with summary.interrupted. Throws kInvalidArgument when no

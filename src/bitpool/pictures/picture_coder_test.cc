@@ -195,6 +195,27 @@ TEST(PictureCoder, OneFileIsAllThatANetworkNeeds) {
               [&] { TrainCoder(Env::Posix(), training, {}, folder / "scratch", Threads(1)); });
 }
 
+TEST(PictureCoder, AReductionIsPartOfTheCoder) {
+  const TempFolder folder;
+  CoderTraining training = NetworkTraining(folder);
+  const auto pictures = WritePictures(folder, 20);
+  const std::string whole = Train(training, folder, pictures).coder.digest();
+  training.reduced = 2;
+  const TrainedCoder trained = Train(training, folder, pictures);
+  EXPECT_EQ(trained.coder.describer().dimension(), 2);
+  EXPECT_NE(trained.coder.digest(), whole);
+  SaveCoder(Env::Posix(), folder / "c.bpc", trained.coder, IfExists::kFail);
+  const PictureCoder opened = OpenCoder(Env::Posix(), folder / "c.bpc");
+  EXPECT_EQ(opened.digest(), trained.coder.digest());
+  const auto bytes = SpottedJpeg(3);
+  EXPECT_EQ(opened.Encode(bytes).code, trained.coder.Encode(bytes).code);
+  const Picture decoded = opened.describer().Decode(bytes);
+  const MatrixF features = opened.Describe(decoded);
+  EXPECT_LT((features.colwise().norm().array() - 1).abs().maxCoeff(), 1e-4F);
+  training.extractor.kind = "dense";
+  ExpectError(ErrorCode::kInvalidArgument, {"reduced"}, [&] { training.Validate(); });
+}
+
 // `index` takes these instead of encoding the pictures anew.
 TEST(PictureCoder, TheCodesOfATrainingAreThoseOfTheCoder) {
   const TempFolder folder;

@@ -42,6 +42,7 @@ std::unique_ptr<const LocalExtractor> MakeExtractor(const ExtractorSettings& set
 }
 
 std::string DigestOf(const ExtractorSettings& settings, const NetworkBytes& network,
+                     const std::optional<LocalPca>& reduction,
                      const std::optional<TriangulationEmbedding>& embedding) {
   std::string described = DescribeExtractor(settings).dump();
   const auto add = [&](std::span<const std::byte> bytes) {
@@ -51,18 +52,19 @@ std::string DigestOf(const ExtractorSettings& settings, const NetworkBytes& netw
     add(network.definition);
     add(network.weights);
   }
-  if (embedding) {
-    for (const auto& [name, matrix] : embedding->Parameters()) {
+  const auto add_parts = [&](const auto& parameters) {
+    for (const auto& [name, matrix] : parameters) {
       described += fmt::format(" {} {}×{}", name, matrix.rows(), matrix.cols());
       add(std::as_bytes(std::span(matrix.data(), static_cast<size_t>(matrix.size()))));
     }
-  }
+  };
+  if (reduction) add_parts(reduction->Parameters());
+  if (embedding) add_parts(embedding->Parameters());
   return ContentDigest(std::as_bytes(std::span(described)));
 }
 
-std::vector<std::byte> ReadNetworkFile(Env& env, const fs::path& path) {
-  const auto view = env.Map(path);
-  return {view->bytes().begin(), view->bytes().end()};
+std::vector<std::byte> Copied(std::span<const std::byte> bytes) {
+  return {bytes.begin(), bytes.end()};
 }
 
 json DescribeHesaff(const HessianAffineOptions& options) {
@@ -210,18 +212,34 @@ struct PictureDescriber::State {
   ExtractorSettings settings;
   std::shared_ptr<const NetworkBytes> network;
   std::shared_ptr<const LocalExtractor> extractor;
+  std::optional<LocalPca> reduction;
   std::optional<TriangulationEmbedding> embedding;
   std::string digest;
 
+  Index reduced_dimension() const {
+    return reduction ? reduction->dimension() : extractor->dimension();
+  }
+
+  // Checks the reduction and sets the digest.
+  void Reduce(LocalPca by) {
+    if (by.input_dimension() != extractor->dimension()) {
+      throw Error(ErrorCode::kInvalidArgument,
+                  fmt::format("a local PCA of {} dimensions for features of {}",
+                              by.input_dimension(), extractor->dimension()));
+    }
+    reduction = std::move(by);
+    digest = DigestOf(settings, *network, reduction, embedding);
+  }
+
   // Checks the embedding and sets the digest.
   void Embed(std::optional<TriangulationEmbedding> by) {
-    if (by && by->input_dimension() != extractor->dimension()) {
+    if (by && by->input_dimension() != reduced_dimension()) {
       throw Error(ErrorCode::kInvalidArgument,
                   fmt::format("an embedding of {} dimensions for features of {}",
-                              by->input_dimension(), extractor->dimension()));
+                              by->input_dimension(), reduced_dimension()));
     }
     embedding = std::move(by);
-    digest = DigestOf(settings, *network, embedding);
+    digest = DigestOf(settings, *network, reduction, embedding);
   }
 };
 
@@ -246,22 +264,31 @@ PictureDescriber PictureDescriber::Open(Env& env, const ExtractorSettings& setti
     throw Error(ErrorCode::kInvalidArgument,
                 "features of kind cnn: expected the files of a network");
   }
-  NetworkBytes network;
-  network.definition = ReadNetworkFile(env, paths.definition);
-  if (!paths.weights.empty()) network.weights = ReadNetworkFile(env, paths.weights);
+  const MappedNetwork mapped(env, paths);
+  NetworkBytes network = {.definition = Copied(mapped.files().definition),
+                          .weights = Copied(mapped.files().weights)};
   return InContext(paths.definition.string(),
                    [&] { return PictureDescriber(settings, std::move(network), std::nullopt); });
 }
 
 const ExtractorSettings& PictureDescriber::settings() const { return state_->settings; }
 const NetworkBytes& PictureDescriber::network() const { return *state_->network; }
+const std::optional<LocalPca>& PictureDescriber::reduction() const { return state_->reduction; }
 const std::optional<TriangulationEmbedding>& PictureDescriber::embedding() const {
   return state_->embedding;
 }
 const std::string& PictureDescriber::digest() const { return state_->digest; }
 
 Index PictureDescriber::dimension() const {
-  return state_->embedding ? state_->embedding->dimension() : state_->extractor->dimension();
+  return state_->embedding ? state_->embedding->dimension() : state_->reduced_dimension();
+}
+
+bool PictureDescriber::gives_one_vector() const { return state_->extractor->gives_one_vector(); }
+
+PictureDescriber PictureDescriber::WithReduction(LocalPca reduction) const {
+  auto state = std::make_shared<State>(*state_);
+  state->Reduce(std::move(reduction));
+  return PictureDescriber(std::move(state));
 }
 
 PictureDescriber PictureDescriber::WithEmbedding(
@@ -281,6 +308,7 @@ PictureFacts PictureDescriber::Inspect(std::span<const std::byte> bytes) const {
 
 MatrixF PictureDescriber::Describe(const Picture& picture) const {
   MatrixF features = state_->extractor->Extract(picture);
+  if (state_->reduction) features = state_->reduction->Apply(features);
   if (state_->embedding) return state_->embedding->Apply(features);
   return features;
 }

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "bitpool/base/run_context.h"
+#include "bitpool/embed/local_pca.h"
 #include "bitpool/embed/triangulation_embedding.h"
 #include "bitpool/features/cnn_extractor.h"
 #include "bitpool/features/sift_extractor.h"
@@ -47,8 +48,9 @@ nlohmann::json DescribeExtractor(const ExtractorSettings& settings);
 // is newer than this program.
 ExtractorSettings ParseExtractor(const nlohmann::json& description);
 
-// Turns pictures into local features: decoded, scaled, extracted and, with an embedding, embedded.
-// Never changes, may be used from many threads, and copies share everything.
+// Turns pictures into local features: decoded, scaled, extracted, with a reduction reduced and,
+// with an embedding, embedded. Never changes, may be used from many threads, and copies share
+// everything.
 class PictureDescriber {
  public:
   // Throws kInvalidArgument for settings without meaning or an embedding of another dimension, and
@@ -60,11 +62,17 @@ class PictureDescriber {
 
   const ExtractorSettings& settings() const;
   const NetworkBytes& network() const;
+  const std::optional<LocalPca>& reduction() const;
   const std::optional<TriangulationEmbedding>& embedding() const;
   Index dimension() const;  // of a feature
+  // Whether a picture has one feature, a vector of the whole, and needs no pooling.
+  bool gives_one_vector() const;
   // Of everything that decides about the features. Equal digests, equal features.
   const std::string& digest() const;
 
+  // The same with features that are reduced as soon as they are extracted, before any embedding.
+  // REQUIRES: no embedding yet. Throws kInvalidArgument for a reduction of another dimension.
+  PictureDescriber WithReduction(LocalPca reduction) const;
   // The same without the embedding, and with another.
   PictureDescriber WithEmbedding(std::optional<TriangulationEmbedding> embedding) const;
 

@@ -99,12 +99,11 @@ std::vector<DataNeed> ReproductionNeeds(Env& env, const ReproductionData& data) 
                      .here = IsComplete(env, FindPublicSet(name), data.public_sets),
                      .how = fmt::format("bitpool data get {}", name)});
   }
-  needs.push_back(
-      {.name = "network",
-       .what = "a convolutional network (Caffe or ONNX)",
-       .here = IsHere(env, data.network.definition),
-       .how = fmt::format("put SqueezeNet v1.0 into {}, or name the files of another with --cnn",
-                          data.network.definition.parent_path().string())});
+  needs.push_back({.name = "network",
+                   .what = "a convolutional network (Caffe or ONNX)",
+                   .here = IsHere(env, data.network.definition),
+                   .how = data.network.how_to_get.empty() ? "name it with --network"
+                                                          : data.network.how_to_get});
   const bool pictures = !data.pictures.empty() && env.IsFolder(data.pictures / "holidays") &&
                         env.IsFolder(data.pictures / "train");
   needs.push_back(

@@ -25,7 +25,7 @@ namespace bitpool {
 struct ReproductionData {
   std::filesystem::path public_sets;  // what `data get` brings
   CnnPaths network;
-  std::string layer = "fire9/concat";       // whose maps are local features
+  NetworkUse scenes, classes;               // of Holidays and its like, and of CIFAR-10
   std::string global_layer = "pool_final";  // the stand-in for a fully-connected layer
   std::filesystem::path pictures;           // a folder with holidays/ and train/
   std::filesystem::path oxford, oxford_truth, paris;

@@ -23,13 +23,19 @@ ViewPlan ClassViews(const ReproductionPlan& plan) {
   return {.count = plan.sizes.views, .kind = ViewKind::kClasses};
 }
 
+std::string LayerText(const NetworkUse& use) {
+  if (use.reduced == 0) return use.options.layer;
+  return fmt::format("{} reduced to {}", use.options.layer, use.reduced);
+}
+
 CnnFeatures LoadClasses(const ReproductionPlan& plan, const std::string& set, const RunSite& site,
                         const ViewPlan& views = {}) {
   return LoadCnnFeatures(site.env,
                          {.set = set,
                           .folder = plan.data.public_sets,
                           .network = plan.data.network,
-                          .options = ReproductionPlan::NetworkOptions(plan.data.layer, kGlobalSize),
+                          .options = plan.ClassesAt(kGlobalSize),
+                          .reduced = plan.data.classes.reduced,
                           .limit = plan.sizes.class_pictures,
                           .views = views,
                           .with_views = plan.sizes.pictures_with_views},
@@ -59,7 +65,7 @@ RunSpec Classes(const ReproductionPlan& plan, const std::string& name, Index top
   return {.name = name,
           .settings = plan.Settings({{"set", "cifar10"},
                                      {"network", plan.network},
-                                     {"layer", plan.data.layer},
+                                     {"layer", LayerText(plan.data.classes)},
                                      {"methods", kClassMethods},
                                      {"bits", options.joint.bits},
                                      {"seeds", options.joint.seeds},
@@ -163,7 +169,7 @@ RunSpec Supervised(const ReproductionPlan& plan, const std::string& set,
                                      {"unseen", unseen},
                                      {"network", set == "nus-wide" ? "" : plan.network},
                                      {"files", plan.nus_wide_labels},
-                                     {"layer", plan.data.layer},
+                                     {"layer", LayerText(plan.data.classes)},
                                      {"methods", options.methods},
                                      {"bits", options.bits},
                                      {"seeds", options.seeds},

@@ -23,8 +23,8 @@ RetrievalOptions PictureOptions(const ReproductionPlan& plan, const std::string&
     const bool local = features == "cnn";
     options.extractor.network = plan.data.network;
     options.extractor.cnn =
-        ReproductionPlan::NetworkOptions(local ? plan.data.layer : plan.data.global_layer,
-                                         local ? plan.sizes.picture_size : kGlobalSize);
+        local ? plan.ScenesAt(plan.sizes.picture_size) : plan.GlobalAt(kGlobalSize);
+    if (local) options.reduced = plan.data.scenes.reduced;
     // A global vector has nothing to be aggregated: SAH stays with the local features.
     if (!local) options.joint.methods.erase(options.joint.methods.begin());
   }
@@ -67,6 +67,7 @@ RunSpec Pictures(const ReproductionPlan& plan, const std::string& set, const std
                              {"limits", {options.limit, options.searched}}};
   if (options.tune) settings["memory"] = options.memory;  // decides how many pictures it tunes with
   if (features != "sift") settings["network"] = plan.network;
+  if (options.reduced > 0) settings["reduced"] = options.reduced;
   if (options.views.count > 0) settings["views"] = DescribeViews(options.views);
   const double times = static_cast<double>(1 + options.views.count);  // as many pictures
   return {.name = set + "-" + features + (options.views.count > 0 ? "-views" : ""),
@@ -87,7 +88,7 @@ RunSpec StepTime(const ReproductionPlan& plan) {
   ExtractorSettings extractor;
   extractor.kind = "cnn";
   extractor.network = plan.data.network;
-  extractor.cnn = ReproductionPlan::NetworkOptions(plan.data.layer, kStepSize);
+  extractor.cnn = plan.ScenesAt(kStepSize);
   const StepTimeOptions options{.pictures = plan.sizes.step_pictures, .bits = plan.sizes.step_bits};
   return {
       .name = "step-time",

@@ -20,8 +20,10 @@ struct ReproductionPlan {
   // All that decides about a run's figures: its own settings and those of every run.
   nlohmann::json Settings(const nlohmann::json& own) const;
   double Minutes(double quick, double full) const { return sizes.quick ? quick : full; }
-  // A layer of the network, and the pixels of what it sees.
-  static CnnOptions NetworkOptions(const std::string& layer, int size);
+  // What the network is fed with, for pictures of other sizes and another of its layers.
+  CnnOptions ScenesAt(int size) const;
+  CnnOptions ClassesAt(int size) const;
+  CnnOptions GlobalAt(int size) const;
 };
 
 // Pixels a network sees for a global vector or a small picture, as it was trained.

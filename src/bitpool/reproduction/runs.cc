@@ -57,10 +57,21 @@ nlohmann::json ReproductionPlan::Settings(const nlohmann::json& own) const {
   return settings;
 }
 
-CnnOptions ReproductionPlan::NetworkOptions(const std::string& layer, int size) {
-  CnnOptions options;
-  options.layer = layer;
+CnnOptions ReproductionPlan::ScenesAt(int size) const {
+  CnnOptions options = data.scenes.options;
   options.size = size;
+  return options;
+}
+
+CnnOptions ReproductionPlan::ClassesAt(int size) const {
+  CnnOptions options = data.classes.options;
+  options.size = size;
+  return options;
+}
+
+CnnOptions ReproductionPlan::GlobalAt(int size) const {
+  CnnOptions options = ScenesAt(size);
+  options.layer = data.global_layer;
   return options;
 }
 

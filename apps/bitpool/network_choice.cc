@@ -1,0 +1,63 @@
+#include "network_choice.h"
+
+namespace bitpool::app {
+
+void NetworkChoice::AddTo(CLI::App* app) {
+  app->add_option(
+         "--network", names,
+         "resnet50, squeezenet (the default), or the files of another: an .onnx file, or a "
+         "Caffe .prototxt and its .caffemodel")
+      ->expected(1, 2);
+  app->add_option("--layer", layer, "Layer whose maps are the features (default: the network's)");
+  app->add_option("--mean", mean, "Blue, green and red, taken off the pixels")->delimiter(',');
+  app->add_option("--scale", scale, "The pixels are multiplied by this then");
+  app->add_flag("--rgb", rgb, "The network wants red first");
+}
+
+void NetworkChoice::AddLocalPcaTo(CLI::App* app) {
+  app->add_option("--local-pca", local_pca,
+                  "Reduce the maps to so many dimensions, learned from the training pictures; 0: "
+                  "keep them (default: the network's)")
+      ->check(CLI::NonNegativeNumber);
+}
+
+void NetworkChoice::AddSizeTo(CLI::App* app) {
+  app->add_option("--size", size,
+                  "Pictures are scaled to so many pixels, squared (default: the network's)");
+}
+
+void NetworkChoice::AddLimitTo(CLI::App* app) {
+  app->add_option("--limit", limit, "Use only so many of the pictures, for a quick look");
+}
+
+NetworkUse NetworkChoice::Changed(NetworkUse use) const {
+  if (layer) use.options.layer = *layer;
+  if (size) use.options.size = *size;
+  if (mean) use.options.mean = *mean;
+  if (scale) use.options.scale = *scale;
+  if (rgb) use.options.rgb = true;
+  // A layer that was named may have fewer maps than the network's own is reduced to.
+  if (layer) use.reduced = 0;
+  if (local_pca) use.reduced = *local_pca;
+  return use;
+}
+
+NamedNetwork NetworkChoice::Find(const std::filesystem::path& folder) const {
+  NamedNetwork network = FindNetwork(names, folder);
+  network.scenes = Changed(network.scenes);
+  network.classes = Changed(network.classes);
+  return network;
+}
+
+CnnFeaturesRequest NetworkChoice::Request(const std::string& set,
+                                          const std::filesystem::path& folder) const {
+  const NamedNetwork network = Find(folder);
+  return {.set = set,
+          .folder = folder,
+          .network = network.files,
+          .options = network.classes.options,
+          .reduced = network.classes.reduced,
+          .limit = limit};
+}
+
+}  // namespace bitpool::app
