@@ -61,13 +61,6 @@ PictureCode EncodeNamed(const PictureCoder& coder, const std::string& name,
   return InContext(name, [&] { return coder.Encode(picture); });
 }
 
-// The code of the picture as a mirror shows it.
-PictureCode EncodeMirrored(const PictureCoder& coder, std::span<const std::byte> picture) {
-  MatrixF features = coder.Describe(Mirrored(coder.describer().Decode(picture)));
-  if (features.cols() == 0) throw Error(ErrorCode::kInvalidArgument, kNoFeatures);
-  return coder.EncodeFeatures(std::move(features), coder.describer().Inspect(picture));
-}
-
 // A folder that the user named, as the paths of its pictures begin.
 std::string FolderAsInPaths(Env& env, const fs::path& root, const fs::path& folder) {
   const fs::path inside = root / folder;
@@ -204,7 +197,7 @@ QueryAnswer PictureLibrary::QueryNamed(const std::string& name, std::span<const 
     }
     const PictureCode code = EncodeNamed(*coder, name, picture);
     std::optional<PictureCode> mirrored;
-    if (options.mirrored) mirrored = EncodeMirrored(*coder, picture);
+    if (options.mirrored) mirrored = coder->EncodeMirrored(picture);
     LibrarySnapshot library = Snapshot();
     if (library.facts().coder != facts.coder) continue;
     std::vector<QueryMatch> matches = QueryLibrary(library, code, options, context);
@@ -329,6 +322,7 @@ UpdateSummary PictureLibrary::Update(const UpdateOptions& options, const RunCont
                                          {.bits = options.bits,
                                           .coder = options.coder,
                                           .network = options.network,
+                                          .learn = options.learn,
                                           .root = root,
                                           .found = update.found},
                                          context);
