@@ -23,7 +23,7 @@ std::vector<std::byte> MakeThumbnail(std::span<const std::byte> picture) {
   return EncodeJpeg(DecodePicture(picture, {.max_side = kThumbnailSide}), kThumbnailQuality);
 }
 
-std::vector<std::byte> MakeThumbnail(const Picture& decoded) {
+std::vector<std::byte> ThumbnailOf(const Picture& decoded) {
   return EncodeJpeg(ScaleToFit(decoded, kThumbnailSide), kThumbnailQuality);
 }
 

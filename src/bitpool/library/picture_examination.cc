@@ -31,7 +31,7 @@ void MakeThumbnailOf(const PictureEncoding& encoding, std::span<const std::byte>
   if (!encoding.thumbnail) return;
   try {
     examined.thumbnail =
-        IsLargeEnough(code) ? MakeThumbnail(code.decoded) : encoding.thumbnail(bytes);
+        IsLargeEnough(code) ? ThumbnailOf(code.decoded) : encoding.thumbnail(bytes);
   } catch (const Error&) {  // its code is what matters
   }
 }
