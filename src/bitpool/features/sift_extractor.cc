@@ -281,9 +281,15 @@ void DenseSiftOptions::Validate() const {
 DenseSift::DenseSift(const DenseSiftOptions& options) : options_(options) { options_.Validate(); }
 
 MatrixF DenseSift::Extract(const Picture& picture) const {
-  GreyPicture grey = GreyOf(picture);
-  if (options_.side > 0) grey = ScaleGrey(CutPlainBorders(grey), options_.side, options_.side);
-  return Describe(grey);
+  const GreyPicture grey = GreyOf(picture);
+  if (options_.side == 0) return Describe(grey);
+  const GreyPicture square = ScaleGrey(CutPlainBorders(grey), options_.side, options_.side);
+  MatrixF descriptors = Describe(square);
+  if (descriptors.cols() > 0) return descriptors;
+  // Faint everywhere, as in fog or at night: better its little than nothing.
+  DenseSiftOptions faint = options_;
+  faint.contrast_threshold = 0;
+  return DenseSift(faint).Describe(square);
 }
 
 MatrixF DenseSift::Describe(const GreyPicture& picture) const {

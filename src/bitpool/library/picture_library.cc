@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "bitpool/base/error.h"
-#include "bitpool/image/picture_sketch.h"
 #include "bitpool/library/library_coder.h"
 #include "bitpool/library/library_decisions.h"
 #include "bitpool/library/library_thumbnails.h"
