@@ -16,7 +16,7 @@ const PictureCoder& ShippedCoder();
 // there is a way for copies and for scenes. Throws kInvalidArgument for another kind.
 CoderTraining TrainingLikeShipped(ViewKind kind, int bits);
 
-// With fewer pictures of one's own the shipped coder is the better one (docs/coder.md).
+// Fewer pictures of one's own are refused: the shipped coder has learned from more (docs/coder.md).
 inline constexpr Index kLeastPicturesToLearn = 1000;
 
 }  // namespace bitpool
