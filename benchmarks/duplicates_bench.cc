@@ -2,12 +2,16 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <cstdlib>
 #include <nlohmann/json.hpp>
+#include <numeric>
 #include <optional>
+#include <span>
 #include <string>
-#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -18,9 +22,11 @@
 #include "bitpool/image/picture_edits.h"
 #include "bitpool/image/thumbnail.h"
 #include "bitpool/library/library_coder.h"
+#include "bitpool/library/library_duplicates.h"
 #include "bitpool/library/picture_library.h"
 #include "bitpool/pictures/picture_coder.h"
 #include "bitpool/pictures/picture_files.h"
+#include "perceptual_hash.h"
 
 namespace bitpool::bench {
 namespace {
@@ -28,6 +34,8 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr int kSavedQuality = 95;  // of the edited copies
+// Share of pairs that are to be right at the radius of the perceptual hash.
+constexpr double kHashPrecision = 0.995;
 
 // Removed with all that is in it.
 class TemporaryFolder {
@@ -65,22 +73,32 @@ void LinkPictures(const DuplicatesBenchOptions& options, const fs::path& folder,
   }
 }
 
-// An edited copy of a picture: its code, when it has one.
-using EditedCode = std::optional<PictureCode>;
-using EditedCodes = std::array<EditedCode, kPictureEdits.size()>;
+// An edited copy of a picture: its code, when it has one, and its perceptual hash.
+struct EditedCopy {
+  std::optional<PictureCode> code;
+  std::vector<uint8_t> hash;
+};
+// A picture's own hash, and its copies.
+struct EditedPicture {
+  std::vector<uint8_t> hash;
+  std::array<EditedCopy, kPictureEdits.size()> copies;
+};
 
-EditedCodes EncodeEdits(const PictureCoder& coder, const fs::path& file) {
+EditedPicture EncodeEdits(const PictureCoder& coder, const fs::path& file) {
   const Picture picture = DecodePicture(Env::Posix().Read(file, MaxPictureBytes()), {});
-  EditedCodes codes;
+  EditedPicture edited = {.hash = PerceptualHash(picture), .copies = {}};
   for (size_t i = 0; i < kPictureEdits.size(); ++i) {
-    const Picture edited = ApplyEdit(kPictureEdits[i], picture);
+    EditedCopy& copy = edited.copies[i];
+    const std::vector<std::byte> saved =
+        EncodeJpeg(ApplyEdit(kPictureEdits[i], picture), kSavedQuality);
+    copy.hash = PerceptualHash(DecodePicture(saved, {}));
     try {
-      codes[i] = coder.Encode(EncodeJpeg(edited, kSavedQuality));
+      copy.code = coder.Encode(saved);
     } catch (const Error& error) {
       if (error.code() != ErrorCode::kInvalidArgument) throw;  // nothing to describe
     }
   }
-  return codes;
+  return edited;
 }
 
 struct IndexedPicture {
@@ -97,65 +115,128 @@ std::vector<IndexedPicture> IndexedPictures(const LibrarySnapshot& library) {
   return pictures;
 }
 
-// How many copies found their picture.
-struct Found {
-  int64_t first = 0, first_hamming = 0;
-
-  Found& operator+=(const Found& other) {
-    first += other.first;
-    first_hamming += other.first_hamming;
-    return *this;
-  }
-  nlohmann::json ToJson(size_t copies) const {
-    const auto share = [&](int64_t count) {
-      return static_cast<double>(count) / static_cast<double>(copies);
-    };
-    return {{"recall_at_1", share(first)}, {"recall_at_1_hamming", share(first_hamming)}};
-  }
-};
-
-Found Ask(const LibrarySnapshot& library, uint64_t id, const EditedCode& copy,
-          const RunContext& context) {
-  if (!copy) return {};
-  const auto first = [&](QueryOrder order) {
-    const std::vector<QueryMatch> matches =
-        QueryLibrary(library, *copy, {.k = 1, .order = order}, context);
-    return !matches.empty() && matches[0].picture.id == id;
-  };
-  return {.first = first(QueryOrder::kScore), .first_hamming = first(QueryOrder::kHamming)};
+bool FindsFirst(const LibrarySnapshot& library, uint64_t id, const EditedCopy& copy,
+                QueryOrder order, const RunContext& context) {
+  if (!copy.code) return false;
+  const std::vector<QueryMatch> matches =
+      QueryLibrary(library, *copy.code, {.k = 1, .order = order}, context);
+  return !matches.empty() && matches[0].picture.id == id;
 }
 
-// Pairs of a copy and a picture by the bits that differ.
+// Pairs of a copy and a picture by the bits that differ, for each edit.
 class PairDistances {
  public:
   explicit PairDistances(int bits)
-      : right_(static_cast<size_t>(bits) + 1), wrong_(static_cast<size_t>(bits) + 1) {}
+      : right_(kPictureEdits.size(), std::vector<int64_t>(static_cast<size_t>(bits) + 1)),
+        wrong_(static_cast<size_t>(bits) + 1) {}
 
-  void Add(const std::vector<IndexedPicture>& pictures, uint64_t id, const EditedCode& copy) {
-    if (!copy) return;
-    for (const IndexedPicture& picture : pictures) {
-      const auto distance = static_cast<size_t>(HammingDistance(picture.code, copy->code));
-      ++(picture.id == id ? right_ : wrong_)[distance];
-    }
+  void Add(size_t edit, std::span<const uint8_t> copy, std::span<const uint8_t> picture,
+           bool is_right) {
+    const auto distance = static_cast<size_t>(HammingDistance(copy, picture));
+    ++(is_right ? right_[edit] : wrong_)[distance];
+  }
+
+  int64_t RightWithin(size_t edit, size_t radius) const { return Within(right_[edit], radius); }
+  int64_t RightWithin(size_t radius) const {
+    int64_t right = 0;
+    for (size_t edit = 0; edit < right_.size(); ++edit) right += RightWithin(edit, radius);
+    return right;
+  }
+
+  double Precision(size_t radius) const {
+    const int64_t right = RightWithin(radius), all = right + Within(wrong_, radius);
+    return all == 0 ? 1 : static_cast<double>(right) / static_cast<double>(all);
+  }
+
+  // The largest radius at which so many pairs are right.
+  size_t LargestRadius(double precision) const {
+    size_t radius = 0;
+    while (radius + 1 < wrong_.size() && Precision(radius + 1) >= precision) ++radius;
+    return radius;
   }
 
   nlohmann::json ToJson(size_t copies) const {
     nlohmann::json rows = nlohmann::json::array();
-    int64_t right = 0, wrong = 0;
-    for (size_t radius = 0; radius <= right_.size() / 4; ++radius) {
-      right += right_[radius];
-      wrong += wrong_[radius];
-      const auto within = static_cast<double>(right + wrong);
-      rows.push_back({{"radius", radius},
-                      {"found", static_cast<double>(right) / static_cast<double>(copies)},
-                      {"precision", within > 0 ? static_cast<double>(right) / within : 1}});
+    for (size_t radius = 0; radius <= 3 * (wrong_.size() - 1) / 8; ++radius) {
+      rows.push_back(
+          {{"radius", radius},
+           {"found", static_cast<double>(RightWithin(radius)) / static_cast<double>(copies)},
+           {"precision", Precision(radius)},
+           {"candidates", 1 / Precision(radius)}});
     }
     return rows;
   }
 
  private:
-  std::vector<int64_t> right_, wrong_;
+  static int64_t Within(const std::vector<int64_t>& pairs, size_t radius) {
+    const size_t end = std::min(radius + 1, pairs.size());
+    return std::accumulate(pairs.begin(), pairs.begin() + static_cast<std::ptrdiff_t>(end),
+                           int64_t{0});
+  }
+
+  std::vector<std::vector<int64_t>> right_;  // by edit
+  std::vector<int64_t> wrong_;
 };
+
+// What is counted of the copies.
+struct Findings {
+  std::array<int64_t, kPictureEdits.size()> first = {}, first_hamming = {};
+  PairDistances codes;
+  PairDistances hashes{64};
+};
+
+Findings Look(const LibrarySnapshot& library, const std::vector<IndexedPicture>& pictures,
+              const std::vector<EditedPicture>& edited, const RunContext& context) {
+  Findings found = {.codes = PairDistances(library.index().bits())};
+  for (size_t i = 0; i < pictures.size(); ++i) {
+    for (size_t edit = 0; edit < kPictureEdits.size(); ++edit) {
+      const EditedCopy& copy = edited[i].copies[edit];
+      const auto first = [&](QueryOrder order) {
+        return FindsFirst(library, pictures[i].id, copy, order, context) ? 1 : 0;
+      };
+      found.first[edit] += first(QueryOrder::kScore);
+      found.first_hamming[edit] += first(QueryOrder::kHamming);
+      for (size_t j = 0; j < pictures.size(); ++j) {
+        if (copy.code) found.codes.Add(edit, copy.code->code, pictures[j].code, i == j);
+        found.hashes.Add(edit, copy.hash, edited[j].hash, i == j);
+      }
+    }
+  }
+  return found;
+}
+
+nlohmann::json ToJson(const Findings& found, size_t pictures, int bits) {
+  const auto radius =
+      static_cast<size_t>(DefaultDuplicateRadius(bits, static_cast<int64_t>(pictures)));
+  const size_t hash_radius = found.hashes.LargestRadius(kHashPrecision);
+  const auto row = [](int64_t first, int64_t first_hamming, int64_t within, int64_t hash_within,
+                      size_t copies) -> nlohmann::json {
+    const auto share = [&](int64_t count) {
+      return static_cast<double>(count) / static_cast<double>(copies);
+    };
+    return {{"recall_at_1", share(first)},
+            {"recall_at_1_hamming", share(first_hamming)},
+            {"within_radius", share(within)},
+            {"hash_within_radius", share(hash_within)}};
+  };
+  nlohmann::json edits = nlohmann::json::object();
+  for (size_t edit = 0; edit < kPictureEdits.size(); ++edit) {
+    edits[NameOf(kPictureEdits[edit])] =
+        row(found.first[edit], found.first_hamming[edit], found.codes.RightWithin(edit, radius),
+            found.hashes.RightWithin(edit, hash_radius), pictures);
+  }
+  const size_t copies = pictures * kPictureEdits.size();
+  const auto sum = [](const auto& counts) {
+    return std::accumulate(counts.begin(), counts.end(), int64_t{0});
+  };
+  return {{"radius", radius},
+          {"hash_radius", hash_radius},
+          {"edits", edits},
+          {"all", row(sum(found.first), sum(found.first_hamming), found.codes.RightWithin(radius),
+                      found.hashes.RightWithin(hash_radius), copies)},
+          {"distances", found.codes.ToJson(copies)},
+          {"hash_distances", found.hashes.ToJson(copies)}};
+}
 
 }  // namespace
 
@@ -175,42 +256,29 @@ nlohmann::json RunDuplicatesBench(const DuplicatesBenchOptions& options,
   Env& env = Env::Posix();
   const Stopwatch watch;
   const auto opened = PictureLibrary::Create(env, folder.path() / ".bitpool", folder.path());
-  const UpdateSummary indexed = opened->Update({.bits = options.bits}, context);
+  const UpdateSummary indexed =
+      opened->Update({.bits = options.bits, .coder = options.coder}, context);
   if (indexed.stopped) throw Error(ErrorCode::kCancelled, "interrupted");
   const double seconds = watch.seconds();
 
   const LibrarySnapshot library = opened->Snapshot();
   const PictureCoder coder = OpenLibraryCoder(env, library.folder(), library.facts());
   const std::vector<IndexedPicture> pictures = IndexedPictures(library);
-  std::vector<EditedCodes> codes(pictures.size());
+  std::vector<EditedPicture> edited(pictures.size());
   {
     Progress progress = context.StartProgress("editing", "pictures", pictures.size());
     context.ParallelFor(pictures.size(), 1, [&](size_t i, size_t /*end*/) {
-      codes[i] = EncodeEdits(coder, folder.path() / pictures[i].path);
+      edited[i] = EncodeEdits(coder, folder.path() / pictures[i].path);
       progress.Advance();
     });
   }
-
-  nlohmann::json edits = nlohmann::json::object();
-  Found all;
-  PairDistances distances(options.bits);
-  for (size_t edit = 0; edit < kPictureEdits.size(); ++edit) {
-    Found found;
-    for (size_t i = 0; i < pictures.size(); ++i) {
-      found += Ask(library, pictures[i].id, codes[i][edit], context);
-      distances.Add(pictures, pictures[i].id, codes[i][edit]);
-    }
-    edits[NameOf(kPictureEdits[edit])] = found.ToJson(pictures.size());
-    all += found;
-  }
-  const size_t copies = pictures.size() * kPictureEdits.size();
-  return {{"pictures", pictures.size()},
-          {"bits", options.bits},
-          {"failed", indexed.failed.size()},
-          {"index_s", seconds},
-          {"edits", edits},
-          {"all", all.ToJson(copies)},
-          {"distances", distances.ToJson(copies)}};
+  nlohmann::json result =
+      ToJson(Look(library, pictures, edited, context), pictures.size(), coder.bits());
+  result["pictures"] = pictures.size();
+  result["bits"] = coder.bits();
+  result["failed"] = indexed.failed.size();
+  result["index_s"] = seconds;
+  return result;
 }
 
 }  // namespace bitpool::bench

@@ -22,19 +22,31 @@ std::string ReadableQuantisation(const nlohmann::json& found) {
 }
 
 std::string ReadableDuplicates(const nlohmann::json& found) {
-  std::vector<std::vector<std::string>> rows = {{"edit", "recall@1, %", "Hamming, %"}};
+  const auto percent = [](const nlohmann::json& share, int digits) {
+    return fmt::format("{:.{}f}", 100 * share.get<double>(), digits);
+  };
+  std::vector<std::vector<std::string>> rows = {
+      {"edit", "first, %", "first by Hamming, %",
+       fmt::format("within {} bits, %", found["radius"].dump()),
+       fmt::format("perceptual hash within {}, %", found["hash_radius"].dump())}};
   const auto add = [&](const std::string& name, const nlohmann::json& recall) {
-    const auto percent = [&](const char* key) {
-      return fmt::format("{:.1f}", 100 * recall[key].get<double>());
-    };
-    rows.push_back({name, percent("recall_at_1"), percent("recall_at_1_hamming")});
+    rows.push_back({name, percent(recall["recall_at_1"], 1),
+                    percent(recall["recall_at_1_hamming"], 1), percent(recall["within_radius"], 1),
+                    percent(recall["hash_within_radius"], 1)});
   };
   for (const auto& [name, recall] : found["edits"].items()) add(name, recall);
   add("all", found["all"]);
-  std::vector<std::vector<std::string>> radii = {{"radius", "found, %", "right, %"}};
+  std::vector<std::vector<std::string>> radii = {{"radius", "found, %", "right, %",
+                                                  "pairs for a right one", "hash: found, %",
+                                                  "hash: right, %"}};
+  const nlohmann::json& hashes = found["hash_distances"];
   for (const nlohmann::json& row : found["distances"]) {
-    radii.push_back({row["radius"].dump(), fmt::format("{:.1f}", 100 * row["found"].get<double>()),
-                     fmt::format("{:.2f}", 100 * row["precision"].get<double>())});
+    radii.push_back({row["radius"].dump(), percent(row["found"], 1), percent(row["precision"], 2),
+                     fmt::format("{:.2f}", row["candidates"].get<double>())});
+    if (radii.size() > hashes.size() + 1) continue;
+    const nlohmann::json& hash = hashes[radii.size() - 2];
+    radii.back().insert(radii.back().end(),
+                        {percent(hash["found"], 1), percent(hash["precision"], 2)});
   }
   return fmt::format("{} pictures, codes of {} bits\n", found["pictures"].dump(),
                      found["bits"].dump()) +
@@ -78,6 +90,8 @@ void AddDuplicatesBench(CLI::App* parent, Session& session) {
   command->add_option("--pictures", options->pictures, "Folder of pictures")->required();
   command->add_option("--limit", options->limit, "Only the first so many")->capture_default_str();
   command->add_option("--bits", options->bits, "Length of the codes")->capture_default_str();
+  command->add_option("--coder", options->coder,
+                      "Coder to use (.bpc) instead of the one that `bitpool index` would use");
   command->footer("Example:\n  bitpool-bench duplicates --pictures photos --limit 500 --json");
   command->callback([options, &session] {
     session.action = [options, &session] {

@@ -18,6 +18,7 @@ struct IndexCommand {
   bool dry_run = false;
   UpdateOptions options;
   NetworkChoice network;
+  std::string learn;              // what to learn a coder for; empty: learn none
   std::filesystem::path library;  // empty: .bitpool in the folder of pictures
 
   std::filesystem::path library_folder() const {
@@ -137,11 +138,20 @@ void AddIndex(CLI::App& app, Session& session) {
       ->check(CLI::Range(1, kMaxBits));
   CLI::Option* coder =
       sub->add_option("--coder", command->options.coder,
-                      "Coder to use (.bpc); without one, a new library learns its own");
+                      "Coder to use (.bpc); without one, a library keeps its own, and a new one "
+                      "has the coder that ships with the program");
+  sub->add_option("--learn", command->learn,
+                  "Learn a coder from the pictures instead, to find copies or other pictures of "
+                  "the same scenes, and make all codes anew")
+      ->check(CLI::IsMember({"copies", "scenes"}))
+      ->expected(0, 1)
+      ->default_str("copies")
+      ->excludes(coder);
   command->network.AddTo(sub);
   command->network.AddLocalPcaTo(sub);
   command->network.AddSizeTo(sub);
   coder->excludes("--network");
+  sub->get_option("--learn")->excludes("--network");
   sub->add_option("--exclude", command->exclude,
                   "Leave out files and folders with such a name (*.gif), or, with a slash in it, "
                   "such a path from DIR (2019/raw*); kept for later runs until it is given again, "
@@ -155,6 +165,7 @@ void AddIndex(CLI::App& app, Session& session) {
       "(finds other pictures of a scene)");
   sub->callback([command, sub, &session] {
     command->exclude_given = sub->count("--exclude") > 0;
+    if (!command->learn.empty()) command->options.learn = FindViewKind(command->learn);
     session.action = [command, &session] {
       return command->dry_run ? Plan(*command, session) : Index(*command, session);
     };

@@ -54,8 +54,9 @@ enum class MatchOrder {
 
 struct UpdateRequest {
   std::optional<int> bits = {};      // of a new library's codes
-  std::filesystem::path coder = {};  // a coder's file (.bpc); empty: the library's own, or one
-                                     // that is learned from the pictures
+  std::filesystem::path coder = {};  // a coder's file (.bpc); empty: the library's own, or the
+                                     // one that ships; for codes of other lengths than that has,
+                                     // one that is learned from the pictures
 };
 
 // What an update did.

@@ -12,6 +12,7 @@
 #include <memory>
 
 #include "bitpool/base/error.h"
+#include "bitpool/features/plain_borders.h"
 
 // VLFeat and threads: the functions used here keep their state in the objects they are given,
 // which belong to one call, and have no parallel loops. The one exception is the table of
@@ -274,11 +275,22 @@ void DenseSiftOptions::Validate() const {
   Require(magnification == 0 || (magnification >= 0.1 && std::isfinite(magnification)),
           "magnification", "0, or 0.1 or more", magnification);
   Require(contrast_threshold >= 0, "contrast_threshold", "0 or more", contrast_threshold);
+  Require(side == 0 || (side >= kLeastSide && side <= kLargest), "side", "0, or 16 to 1024", side);
 }
 
 DenseSift::DenseSift(const DenseSiftOptions& options) : options_(options) { options_.Validate(); }
 
-MatrixF DenseSift::Extract(const Picture& picture) const { return Describe(GreyOf(picture)); }
+MatrixF DenseSift::Extract(const Picture& picture) const {
+  const GreyPicture grey = GreyOf(picture);
+  if (options_.side == 0) return Describe(grey);
+  const GreyPicture square = ScaleGrey(CutPlainBorders(grey), options_.side, options_.side);
+  MatrixF descriptors = Describe(square);
+  if (descriptors.cols() > 0) return descriptors;
+  // Faint everywhere, as in fog or at night: better its little than nothing.
+  DenseSiftOptions faint = options_;
+  faint.contrast_threshold = 0;
+  return DenseSift(faint).Describe(square);
+}
 
 MatrixF DenseSift::Describe(const GreyPicture& picture) const {
   RequirePicture(picture);

@@ -373,5 +373,29 @@ TEST(SiftExtractors, RefuseOptionsWithoutMeaning) {
   EXPECT_THROW(DenseSift({.contrast_threshold = -1}), Error);
 }
 
+// A picture in its border is described as without it, and one that is faint everywhere by what
+// there is; one of a single shade has nothing.
+TEST(DenseSift, DescribesASquareWithoutBorders) {
+  const auto make = [](Index width, Index height, Index border, double contrast) {
+    Picture picture = {.width = width + 2 * border, .height = height + 2 * border, .pixels = {}};
+    for (Index y = -border; y < height + border; ++y) {
+      for (Index x = -border; x < width + border; ++x) {
+        const bool inside = x >= 0 && y >= 0 && x < width && y < height;
+        const double value = 120 + contrast * (std::sin(0.11 * static_cast<double>(x)) +
+                                               std::cos(0.17 * static_cast<double>(y + x)));
+        picture.pixels.insert(picture.pixels.end(), 3,
+                              inside ? static_cast<uint8_t>(value) : uint8_t{255});
+      }
+    }
+    return picture;
+  };
+  const DenseSift sift({.step = 8, .bin_sizes = {4, 8}, .side = 64});
+  const MatrixF plain = sift.Extract(make(150, 100, 0, 50));
+  EXPECT_GT(plain.cols(), 50);
+  EXPECT_EQ(sift.Extract(make(150, 100, 40, 50)), plain);
+  EXPECT_GT(sift.Extract(make(150, 100, 0, 1)).cols(), 50);
+  EXPECT_EQ(sift.Extract(make(150, 100, 0, 0)).cols(), 0);
+}
+
 }  // namespace
 }  // namespace bitpool

@@ -7,6 +7,7 @@
 #include "bitpool/base/error.h"
 #include "bitpool/image/decode.h"
 #include "bitpool/image/picture_text.h"
+#include "bitpool/image/picture_tones.h"
 #include "bitpool/image/thumbnail.h"
 #include "bitpool/image/vips_image.h"
 
@@ -16,7 +17,11 @@ namespace {
 constexpr int kStrongQuality = 20;
 constexpr double kDegrees = 10;
 constexpr double kBrighter = 1.4;
-constexpr double kBlurDeviation = 1.5;  // pixels
+constexpr double kBlurDeviation = 1.5, kStrongBlurDeviation = 4;  // pixels
+constexpr Index kTinySide = 128;
+constexpr double kSharper = 3;
+constexpr double kBorderShare = 0.2;       // of a side of the picture
+constexpr double kScreenShape = 19.5 / 9;  // height against width
 
 constexpr double kWordWidth = 0.6;  // of the picture's
 
@@ -61,11 +66,48 @@ VipsImagePtr Brightened(const VipsImagePtr& image) {
   return VipsImagePtr(out);
 }
 
-VipsImagePtr Blurred(const VipsImagePtr& image) {
+VipsImagePtr Blurred(const VipsImagePtr& image, double deviation) {
   VipsImage* out = nullptr;
   // libvips would cut the Gaussian off where it is a fifth of its top.
-  CheckVips(vips_gaussblur(image.get(), &out, kBlurDeviation, "min_ampl", 0.01, nullptr));
+  CheckVips(vips_gaussblur(image.get(), &out, deviation, "min_ampl", 0.01, nullptr));
   return VipsImagePtr(out);
+}
+
+VipsImagePtr Squeezed(VipsImagePtr image) {
+  const Index side = std::min(image->Xsize, image->Ysize);
+  return ScaleDown(std::move(image), {side, side});
+}
+
+// In the middle of a larger one of one shade.
+VipsImagePtr On(const VipsImagePtr& image, PictureSize size, VipsExtend shade) {
+  VipsImage* out = nullptr;
+  CheckVips(vips_embed(image.get(), &out, static_cast<int>((size.width - image->Xsize) / 2),
+                       static_cast<int>((size.height - image->Ysize) / 2),
+                       static_cast<int>(size.width), static_cast<int>(size.height), "extend", shade,
+                       nullptr));
+  return VipsImagePtr(out);
+}
+
+VipsImagePtr Bordered(const VipsImagePtr& image) {
+  const auto side = [](int own) { return own + 2 * std::lround(kBorderShare * own); };
+  return On(image, {side(image->Xsize), side(image->Ysize)}, VIPS_EXTEND_WHITE);
+}
+
+// A picture that is taller than the screen is as tall as it.
+VipsImagePtr OnScreen(const VipsImagePtr& image) {
+  const double width = std::max<double>(image->Xsize, image->Ysize / kScreenShape);
+  return On(image, {std::lround(width), std::lround(width * kScreenShape)}, VIPS_EXTEND_BLACK);
+}
+
+// The time and the buttons of a telephone.
+Picture WithScreenText(Picture screen) {
+  for (const double x : {0.15, 0.85}) {
+    DrawSample(screen, {.width = 0.15, .middle = {x, 0.02}, .colour = {230, 230, 230}});
+  }
+  for (const double x : {0.2, 0.5, 0.8}) {
+    DrawSample(screen, {.width = 0.18, .middle = {x, 0.95}, .colour = {200, 200, 200}});
+  }
+  return screen;
 }
 
 VipsImagePtr Edited(PictureEdit edit, VipsImagePtr image) {
@@ -81,12 +123,47 @@ VipsImagePtr Edited(PictureEdit edit, VipsImagePtr image) {
     case PictureEdit::kBrightness:
       return Brightened(image);
     case PictureEdit::kBlur:
-      return Blurred(image);
+      return Blurred(image, kBlurDeviation);
+    case PictureEdit::kSquare:
+      return Squeezed(std::move(image));
+    case PictureEdit::kStrongBlur:
+      return Blurred(image, kStrongBlurDeviation);
+    case PictureEdit::kWideBorder:
+      return Bordered(image);
+    case PictureEdit::kHalfArea:
+      return Cropped(image, 0.5);
+    case PictureEdit::kScreenshot:
+      return OnScreen(image);
     case PictureEdit::kStrongJpeg:
     case PictureEdit::kText:
-      break;  // not by libvips
+    case PictureEdit::kTiny:
+    case PictureEdit::kSharpening:
+    case PictureEdit::kGrey:
+      break;  // see Finished
   }
   return image;
+}
+
+// What is not done by libvips.
+Picture Finished(PictureEdit edit, Picture picture) {
+  switch (edit) {
+    case PictureEdit::kStrongJpeg:
+      return DecodePicture(EncodeJpeg(picture, kStrongQuality), {});
+    case PictureEdit::kText:
+      return WithText(std::move(picture));
+    case PictureEdit::kTiny:
+      return ScaleToFit(picture, kTinySide);
+    case PictureEdit::kSharpening:
+      Sharpen(picture, kSharper);
+      return picture;
+    case PictureEdit::kGrey:
+      MakeGrey(picture);
+      return picture;
+    case PictureEdit::kScreenshot:
+      return WithScreenText(std::move(picture));
+    default:
+      return picture;
+  }
 }
 
 }  // namespace
@@ -109,18 +186,30 @@ const char* NameOf(PictureEdit edit) {
       return "blur";
     case PictureEdit::kText:
       return "text";
+    case PictureEdit::kTiny:
+      return "tiny_128";
+    case PictureEdit::kSquare:
+      return "square";
+    case PictureEdit::kStrongBlur:
+      return "strong_blur";
+    case PictureEdit::kSharpening:
+      return "sharpening";
+    case PictureEdit::kGrey:
+      return "grey";
+    case PictureEdit::kWideBorder:
+      return "wide_border";
+    case PictureEdit::kHalfArea:
+      return "half_area";
+    case PictureEdit::kScreenshot:
+      return "screenshot";
   }
   return "?";
 }
 
 Picture ApplyEdit(PictureEdit edit, const Picture& picture) {
-  if (edit == PictureEdit::kStrongJpeg) {
-    return DecodePicture(EncodeJpeg(picture, kStrongQuality), {});
-  }
-  Picture edited = VipsLibrary::Instance().Run(ErrorCode::kInternal, [&] {
+  return Finished(edit, VipsLibrary::Instance().Run(ErrorCode::kInternal, [&] {
     return ComputePicture(Edited(edit, WrapPicture(picture)).get());
-  });
-  return edit == PictureEdit::kText ? WithText(std::move(edited)) : edited;
+  }));
 }
 
 }  // namespace bitpool

@@ -17,12 +17,25 @@ enum class PictureEdit {
   kBrightness,   // all values times 1.4, what is beyond white is white
   kBlur,         // Gaussian, deviation 1.5 pixels
   kText,         // a word in large white letters across the lower half
+
+  // Harder ones.
+  kTiny,        // the longest side 128 pixels
+  kSquare,      // squeezed to a square of the shorter side
+  kStrongBlur,  // Gaussian, deviation 4 pixels
+  kSharpening,  // three times the difference to the blurred picture added
+  kGrey,        // without colours
+  kWideBorder,  // white, a fifth of the picture's sides on every side
+  kHalfArea,    // the middle, 50 % of the area
+  kScreenshot,  // shown by a telephone: as wide as the tall black screen, with lines of text
 };
 
-inline constexpr std::array kPictureEdits = {PictureEdit::kHalfSize,  PictureEdit::kStrongJpeg,
-                                             PictureEdit::kCropTenth, PictureEdit::kCropQuarter,
-                                             PictureEdit::kRotation,  PictureEdit::kBrightness,
-                                             PictureEdit::kBlur,      PictureEdit::kText};
+inline constexpr std::array kPictureEdits = {
+    PictureEdit::kHalfSize,    PictureEdit::kStrongJpeg, PictureEdit::kCropTenth,
+    PictureEdit::kCropQuarter, PictureEdit::kRotation,   PictureEdit::kBrightness,
+    PictureEdit::kBlur,        PictureEdit::kText,       PictureEdit::kTiny,
+    PictureEdit::kSquare,      PictureEdit::kStrongBlur, PictureEdit::kSharpening,
+    PictureEdit::kGrey,        PictureEdit::kWideBorder, PictureEdit::kHalfArea,
+    PictureEdit::kScreenshot};
 
 // A name for tables and JSON: "half_size".
 const char* NameOf(PictureEdit edit);

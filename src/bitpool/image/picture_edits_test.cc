@@ -41,6 +41,25 @@ TEST(ApplyEdit, KeepsOrChangesTheSizeAsItSays) {
       case PictureEdit::kCropQuarter:
         EXPECT_NEAR(area, 0.75, 0.01);
         break;
+      case PictureEdit::kHalfArea:
+        EXPECT_NEAR(area, 0.5, 0.01);
+        break;
+      case PictureEdit::kTiny:
+        EXPECT_EQ(edited.width, 128);
+        EXPECT_EQ(edited.height, 64);
+        break;
+      case PictureEdit::kSquare:
+        EXPECT_EQ(edited.width, 100);
+        EXPECT_EQ(edited.height, 100);
+        break;
+      case PictureEdit::kWideBorder:
+        EXPECT_EQ(edited.width, 280);
+        EXPECT_EQ(edited.height, 140);
+        break;
+      case PictureEdit::kScreenshot:
+        EXPECT_EQ(edited.width, 200);
+        EXPECT_EQ(edited.height, 433);
+        break;
       default:
         EXPECT_EQ(edited.width, 200) << NameOf(edit);
         EXPECT_EQ(edited.height, 100) << NameOf(edit);
@@ -118,6 +137,54 @@ TEST(ApplyEdit, WritesAWordIntoTheLowerHalf) {
   EXPECT_EQ(below, (std::set<uint8_t>{90, 255}));
   // 0.6 · 350 / 35 = 6 pixels for a dot; the six letters have 15 + 18 + 18 + 15 + 11 + 18 dots.
   EXPECT_EQ(white, 95 * 36);
+}
+
+// The picture itself, in the middle of white.
+TEST(ApplyEdit, PutsAWhiteBorderAround) {
+  const Picture picture = SmoothPicture(200, 100);
+  const Picture framed = ApplyEdit(PictureEdit::kWideBorder, picture);
+  EXPECT_EQ(RedAt(framed, 0, 0), 255);
+  EXPECT_EQ(RedAt(framed, 279, 139), 255);
+  EXPECT_EQ(RedAt(framed, 39, 70), 255);
+  for (Index x = 0; x < 200; ++x) ASSERT_EQ(RedAt(framed, x + 40, 50), RedAt(picture, x, 30));
+}
+
+// Black above and below, text at the top and the bottom, and the picture in the middle; one that is
+// taller than the screen has black beside it.
+TEST(ApplyEdit, ShowsThePictureOnAScreen) {
+  const Picture picture = SmoothPicture(200, 100);
+  const Picture screen = ApplyEdit(PictureEdit::kScreenshot, picture);
+  for (Index x = 0; x < 200; ++x) {
+    ASSERT_EQ(RedAt(screen, x, 166 + 30), RedAt(picture, x, 30));
+    ASSERT_EQ(RedAt(screen, x, 100), 0);
+  }
+  std::set<uint8_t> top, bottom;
+  for (Index y = 0; y < 40; ++y) {
+    for (Index x = 0; x < 200; ++x) {
+      top.insert(RedAt(screen, x, y));
+      bottom.insert(RedAt(screen, x, 432 - y));
+    }
+  }
+  EXPECT_EQ(top, (std::set<uint8_t>{0, 230}));
+  EXPECT_EQ(bottom, (std::set<uint8_t>{0, 200}));
+  const Picture tall = ApplyEdit(PictureEdit::kScreenshot, Uniform(10, 195, 90));
+  EXPECT_EQ(tall.width, 90);
+  EXPECT_EQ(tall.height, 195);
+}
+
+TEST(ApplyEdit, TakesColoursAway) {
+  const Picture grey = ApplyEdit(PictureEdit::kGrey, SmoothPicture(30, 20));
+  for (size_t i = 0; i < grey.pixels.size(); i += 3) {
+    ASSERT_EQ(grey.pixels[i], grey.pixels[i + 1]);
+    ASSERT_EQ(grey.pixels[i], grey.pixels[i + 2]);
+  }
+}
+
+// The top of a Gaussian of the deviation 4 is 255 / (2π · 16) = 2.5.
+TEST(ApplyEdit, BlursStrongly) {
+  Picture picture = Uniform(41, 41, 0);
+  std::fill_n(picture.pixels.begin() + 3 * (20 * 41 + 20), 3, uint8_t{255});
+  EXPECT_NEAR(RedAt(ApplyEdit(PictureEdit::kStrongBlur, picture), 20, 20), 2.5, 1);
 }
 
 TEST(ApplyEdit, WorksOnTheSmallest) {

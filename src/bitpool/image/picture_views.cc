@@ -189,11 +189,13 @@ void Smear(Picture& picture, Random& random) {
 
 Picture CopyView(const Picture& picture, Random& random) {
   constexpr double kOften = 0.35, kSeldom = 0.2;
+  // Cuts and turns are what codes find hardest to ignore.
+  constexpr double kMostly = 0.5;
   Picture view = picture;
-  if (Chance(kOften, random)) {
+  if (Chance(kMostly, random)) {
     view = CutOut(view, {.area = Between(0.4, 1, random), .aspect = Factor(1.2, random)}, random);
   }
-  if (Chance(kSeldom, random)) view = Turned(view, random);
+  if (Chance(kOften, random)) view = Turned(view, random);
   if (Chance(kSeldom, random)) view = Squeezed(view, random);
   if (Chance(kOften, random)) ChangeLight(view, RandomLight(0.4, 0.4, 0.15, random));
   if (Chance(kSeldom / 2, random)) MakeGrey(view);

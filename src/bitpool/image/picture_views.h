@@ -26,7 +26,7 @@ const char* NameOf(ViewKind kind);
 ViewKind FindViewKind(std::string_view name);
 
 // To be counted up with every change that gives other views for the same picture and seed.
-inline constexpr int kViewsVersion = 1;
+inline constexpr int kViewsVersion = 2;
 
 // A random view; the same one for the same state of `random`, on every machine. Throws
 // kInvalidArgument when the pixels do not match the sizes.

@@ -106,12 +106,12 @@ TEST(MakeView, IsTheSameOnEveryMachine) {
     for (const uint64_t seed : seeds) views.push_back(ViewOf(picture, kind, seed));
     return Digest(views);
   };
-  EXPECT_EQ(kViewsVersion, 1);
+  EXPECT_EQ(kViewsVersion, 2);
   EXPECT_EQ(digest(ViewKind::kScenes, {0, 1, 2, 3, 4, 5, 6, 7}), 12564183397322075822U);
   EXPECT_EQ(digest(ViewKind::kClasses, {0, 1, 2, 3, 4, 5, 6, 7}), 4638844573913165700U);
   // Copies that libjpeg, whose versions differ, has no part in.
-  EXPECT_EQ(digest(ViewKind::kCopies, {0, 6, 7, 9, 10, 11, 12, 13, 15, 19, 20, 22, 24, 27, 35, 38}),
-            6330351720807574691U);
+  EXPECT_EQ(digest(ViewKind::kCopies, {0, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 17, 18, 19, 20, 22}),
+            10902599373868417504U);
   EXPECT_EQ(Digest(MakeViews(picture, {.count = 2, .kind = ViewKind::kScenes, .seed = 5})),
             13507851377826108505U);
 }

@@ -10,6 +10,7 @@
 #include "bitpool/io/atomic_file.h"
 #include "bitpool/io/checksum.h"
 #include "bitpool/pictures/network_coder.h"
+#include "bitpool/pictures/shipped_coder.h"
 
 namespace bitpool {
 namespace {
@@ -27,13 +28,26 @@ bool HasCoder(Env& env, const LibraryFolder& folder, const std::string& digest) 
   return IsDigest(digest) && env.Exists(folder.coder(digest));
 }
 
+void RequireEnough(size_t pictures) {
+  if (static_cast<Index>(pictures) >= kLeastPicturesToLearn) return;
+  throw Error(ErrorCode::kInvalidArgument,
+              fmt::format("{} pictures are too few to learn from: expected {} or more; the coder "
+                          "that ships with the program serves any number",
+                          pictures, kLeastPicturesToLearn));
+}
+
 ChosenCoder TrainOn(const LibraryWriter& writer, const CoderChoice& choice,
                     const RunContext& context) {
   if (choice.found.empty()) {
     throw Error(ErrorCode::kNotFound, choice.root.string(), "no pictures here");
   }
+  const int bits = choice.bits.value_or(kShippedBits);
   CoderTraining training = choice.network ? SceneTraining(*choice.network) : CoderTraining();
-  if (choice.bits) training.hash.bits = *choice.bits;
+  training.hash.bits = bits;
+  if (choice.learn) {
+    RequireEnough(choice.found.size());
+    training = TrainingLikeShipped(*choice.learn, bits);
+  }
   std::vector<fs::path> paths;
   paths.reserve(choice.found.size());
   for (const FoundPicture& picture : choice.found) paths.push_back(choice.root / picture.path);
@@ -115,9 +129,12 @@ ChosenCoder ChooseCoder(const LibraryWriter& writer, const CoderChoice& choice,
     KeepCoder(writer, chosen.coder);
     return chosen;
   }
-  const std::optional<fs::path> own = OwnCoder(writer);
+  const std::optional<fs::path> own = choice.learn ? std::nullopt : OwnCoder(writer);
   if (!own || (choice.network && !HasFeaturesOf(env, *own, *choice.network))) {
-    ChosenCoder chosen = TrainOn(writer, choice, context);
+    const bool learn =
+        choice.learn || choice.network || (choice.bits && *choice.bits != kShippedBits);
+    ChosenCoder chosen =
+        learn ? TrainOn(writer, choice, context) : ChosenCoder{.coder = ShippedCoder()};
     KeepCoder(writer, chosen.coder);
     return chosen;
   }

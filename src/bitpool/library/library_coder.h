@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "bitpool/base/run_context.h"
+#include "bitpool/image/picture_views.h"
 #include "bitpool/io/env.h"
 #include "bitpool/library/library_folder.h"
 #include "bitpool/library/library_writer.h"
@@ -33,19 +34,22 @@ struct ChosenCoder {
 
 // What is asked of the coder of an update.
 struct CoderChoice {
-  std::optional<int> bits = {};              // of a new coder; unset: as CoderTraining has it
+  std::optional<int> bits = {};              // of a new coder; unset: those of the shipped one
   std::filesystem::path coder = {};          // a coder's file; empty: see ChooseCoder
   std::optional<NamedNetwork> network = {};  // to learn with; unset: SIFT
-  const std::filesystem::path& root;         // the folder of pictures
-  const std::vector<FoundPicture>& found;    // what a new coder learns from
+  std::optional<ViewKind> learn = {};      // learn one, without a network, for this kind of search
+  const std::filesystem::path& root;       // the folder of pictures
+  const std::vector<FoundPicture>& found;  // what a new coder learns from
 };
 
-// The coder that was named; or with a network, the library's own if it has these features, or
-// otherwise one that is learned from the pictures; without, the one whose codes are being gathered;
-// or the library's own; or, where it has none, one that is learned from the pictures. Its file is
-// in the library's folder afterwards. Throws kNotFound when there is nothing to learn a coder from,
-// kInvalidArgument when the library's coder has other bits than were asked for, kCancelled when it
-// was stopped before there was a coder, and as OpenCoder and TrainCoder.
+// The coder that was named, or is to be learned; or with a network, the library's own if it has
+// these features, or otherwise one that is learned from the pictures; without, the one whose codes
+// are being gathered; or the library's own; or, where it has none, the one that ships with the
+// program, or, for codes of other lengths than that has, one that is learned from the pictures. Its
+// file is in the library's folder afterwards. Throws kNotFound when there is nothing to learn a
+// coder from, kInvalidArgument when pictures to learn from are too few or the library's coder has
+// other bits than were asked for, kCancelled when it was stopped before there was a coder, and as
+// OpenCoder and TrainCoder.
 ChosenCoder ChooseCoder(const LibraryWriter& writer, const CoderChoice& choice,
                         const RunContext& context);
 

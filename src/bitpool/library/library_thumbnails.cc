@@ -23,6 +23,10 @@ std::vector<std::byte> MakeThumbnail(std::span<const std::byte> picture) {
   return EncodeJpeg(DecodePicture(picture, {.max_side = kThumbnailSide}), kThumbnailQuality);
 }
 
+std::vector<std::byte> ThumbnailOf(const Picture& decoded) {
+  return EncodeJpeg(ScaleToFit(decoded, kThumbnailSide), kThumbnailQuality);
+}
+
 std::filesystem::path LibraryThumbnails::PathOf(uint64_t id) const {
   return folder_ / std::to_string(id / kInOneFolder) / (std::to_string(id) + ".jpg");
 }

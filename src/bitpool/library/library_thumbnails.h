@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "bitpool/base/matrix.h"
+#include "bitpool/image/picture.h"
 #include "bitpool/io/env.h"
 #include "bitpool/library/library_folder.h"
 
@@ -17,6 +18,8 @@ inline constexpr Index kThumbnailSide = 256;
 
 // A thumbnail as libraries have them. Throws as DecodePicture.
 std::vector<std::byte> MakeThumbnail(std::span<const std::byte> picture);
+// The same of a picture that is decoded already, in this size or a smaller one.
+std::vector<std::byte> ThumbnailOf(const Picture& decoded);
 
 // The files with the thumbnails of a library, by the ids of the pictures.
 class LibraryThumbnails {

@@ -2,12 +2,14 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <new>
 #include <utility>
 
 #include "bitpool/base/error.h"
 #include "bitpool/codes/binary_codes.h"
 #include "bitpool/io/checksum.h"
+#include "bitpool/library/library_thumbnails.h"
 
 namespace bitpool {
 namespace {
@@ -17,11 +19,19 @@ PictureFate FateOfUnread(ErrorCode code) {
   return code == ErrorCode::kNotFound ? PictureFate::kGone : PictureFate::kUnreadable;
 }
 
+// Whether a thumbnail of the decoded picture is as good as one of the picture itself.
+bool IsLargeEnough(const PictureCode& code) {
+  const Picture& decoded = code.decoded;
+  return std::max(decoded.width, decoded.height) >= kThumbnailSide ||
+         (decoded.width > 0 && decoded.width == code.facts.width);
+}
+
 void MakeThumbnailOf(const PictureEncoding& encoding, std::span<const std::byte> bytes,
-                     ExaminedPicture& examined) {
+                     const PictureCode& code, ExaminedPicture& examined) {
   if (!encoding.thumbnail) return;
   try {
-    examined.thumbnail = encoding.thumbnail(bytes);
+    examined.thumbnail =
+        IsLargeEnough(code) ? ThumbnailOf(code.decoded) : encoding.thumbnail(bytes);
   } catch (const Error&) {  // its code is what matters
   }
 }
@@ -38,7 +48,7 @@ void Encode(const PictureEncoding& encoding, std::span<const std::byte> bytes,
     examined.picture.code = std::move(code.code);
     examined.picture.width = code.facts.width;
     examined.picture.height = code.facts.height;
-    MakeThumbnailOf(encoding, bytes, examined);
+    MakeThumbnailOf(encoding, bytes, code, examined);
   } catch (const std::bad_alloc&) {
     throw;
   } catch (const std::exception& failure) {  // also those of the libraries that look at pictures

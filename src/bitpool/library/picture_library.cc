@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "bitpool/base/error.h"
-#include "bitpool/image/picture_sketch.h"
 #include "bitpool/library/library_coder.h"
 #include "bitpool/library/library_decisions.h"
 #include "bitpool/library/library_thumbnails.h"
@@ -59,13 +58,6 @@ PictureCode EncodeNamed(const PictureCoder& coder, const std::string& name,
                         std::span<const std::byte> picture) {
   if (name.empty()) return coder.Encode(picture);
   return InContext(name, [&] { return coder.Encode(picture); });
-}
-
-// The code of the picture as a mirror shows it.
-PictureCode EncodeMirrored(const PictureCoder& coder, std::span<const std::byte> picture) {
-  MatrixF features = coder.Describe(Mirrored(coder.describer().Decode(picture)));
-  if (features.cols() == 0) throw Error(ErrorCode::kInvalidArgument, kNoFeatures);
-  return coder.EncodeFeatures(std::move(features), coder.describer().Inspect(picture));
 }
 
 // A folder that the user named, as the paths of its pictures begin.
@@ -204,7 +196,7 @@ QueryAnswer PictureLibrary::QueryNamed(const std::string& name, std::span<const 
     }
     const PictureCode code = EncodeNamed(*coder, name, picture);
     std::optional<PictureCode> mirrored;
-    if (options.mirrored) mirrored = EncodeMirrored(*coder, picture);
+    if (options.mirrored) mirrored = coder->EncodeMirrored(picture);
     LibrarySnapshot library = Snapshot();
     if (library.facts().coder != facts.coder) continue;
     std::vector<QueryMatch> matches = QueryLibrary(library, code, options, context);
@@ -329,6 +321,7 @@ UpdateSummary PictureLibrary::Update(const UpdateOptions& options, const RunCont
                                          {.bits = options.bits,
                                           .coder = options.coder,
                                           .network = options.network,
+                                          .learn = options.learn,
                                           .root = root,
                                           .found = update.found},
                                          context);

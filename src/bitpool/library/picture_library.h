@@ -12,6 +12,7 @@
 
 #include "bitpool/base/run_context.h"
 #include "bitpool/catalog/catalogue.h"
+#include "bitpool/image/picture_views.h"
 #include "bitpool/io/env.h"
 #include "bitpool/library/library_duplicates.h"
 #include "bitpool/library/library_folder.h"
@@ -44,13 +45,16 @@ struct UpdateOptions {
   std::vector<std::filesystem::path> more_folders = {};
   // What is left out from now on; unset: as before.
   std::optional<std::vector<std::string>> exclude = {};
-  std::optional<int> bits = {};  // of a new library's codes; unset: as CoderTraining has it
-  // A coder's file (.bpc). Empty: the library's own, or, where it has none, one that is learned
-  // from the pictures.
+  // Of a new library's codes; unset: those of the coder that ships with the program. For others a
+  // coder is learned from the pictures.
+  std::optional<int> bits = {};
+  // A coder's file (.bpc). Empty: the library's own, or, where it has none, the one that ships.
   std::filesystem::path coder = {};
   // A network whose features a coder is to be learned with from the pictures, for finding scenes
   // again. A library that has a coder with these features already keeps it.
   std::optional<NamedNetwork> network = {};
+  // Learn a coder from the pictures, for this kind of search, and make all codes anew with it.
+  std::optional<ViewKind> learn = {};
 };
 
 // A library of pictures: the one way into it.

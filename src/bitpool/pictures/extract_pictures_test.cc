@@ -239,8 +239,9 @@ TEST(ExtractPictures, WritesTheViewsBehindTheirPicture) {
   const FeatureFile file = FeatureFile::Open(Env::Posix(), job.output);
   EXPECT_EQ(file.images_per_picture(), 3);
   EXPECT_EQ(file.pictures(), 10);
-  EXPECT_EQ(file.about().at("views"),
-            (nlohmann::json{{"count", 2}, {"kind", "scenes"}, {"seed", 3}, {"version", 1}}));
+  EXPECT_EQ(
+      file.about().at("views"),
+      (nlohmann::json{{"count", 2}, {"kind", "scenes"}, {"seed", 3}, {"version", kViewsVersion}}));
   ASSERT_EQ(file.size(), 30);
   Index descriptors = 0;
   for (Index picture = 0; picture < 10; ++picture) {

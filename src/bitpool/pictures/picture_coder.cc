@@ -8,6 +8,7 @@
 
 #include "bitpool/base/error.h"
 #include "bitpool/hash/feature_encoder.h"
+#include "bitpool/image/picture_sketch.h"
 #include "bitpool/io/checksum.h"
 #include "bitpool/pool/pooling_system.h"
 #include "bitpool/pool/simple_pooling.h"
@@ -135,9 +136,19 @@ const PictureDescriber& PictureCoder::describer() const { return state_->describ
 const StoredModel& PictureCoder::model() const { return state_->stored; }
 
 PictureCode PictureCoder::Encode(std::span<const std::byte> picture) const {
-  MatrixF features = Describe(state_->describer.Decode(picture));
+  return EncodeDecoded(state_->describer.Decode(picture), picture);
+}
+
+PictureCode PictureCoder::EncodeMirrored(std::span<const std::byte> picture) const {
+  return EncodeDecoded(Mirrored(state_->describer.Decode(picture)), picture);
+}
+
+PictureCode PictureCoder::EncodeDecoded(Picture decoded, std::span<const std::byte> picture) const {
+  MatrixF features = Describe(decoded);
   if (features.cols() == 0) throw Error(ErrorCode::kInvalidArgument, kNoFeatures);
-  return EncodeFeatures(std::move(features), state_->describer.Inspect(picture));
+  PictureCode code = EncodeFeatures(std::move(features), state_->describer.Inspect(picture));
+  code.decoded = std::move(decoded);
+  return code;
 }
 
 PictureCode PictureCoder::EncodeFeatures(MatrixF features, PictureFacts facts) const {
@@ -148,7 +159,8 @@ PictureCode PictureCoder::EncodeFeatures(MatrixF features, PictureFacts facts) c
   return {.code = {encoded.codes.rows().begin(), encoded.codes.rows().end()},
           .projection = encoded.projections,
           .facts = std::move(facts),
-          .descriptors = features.cols()};
+          .descriptors = features.cols(),
+          .decoded = {}};
 }
 
 MatrixF PictureCoder::Describe(const Picture& picture) const {

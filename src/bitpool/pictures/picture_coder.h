@@ -13,6 +13,7 @@
 #include "bitpool/embed/triangulation_embedding.h"
 #include "bitpool/hash/hash_model.h"
 #include "bitpool/image/decode.h"
+#include "bitpool/image/picture.h"
 #include "bitpool/io/atomic_file.h"
 #include "bitpool/io/container.h"
 #include "bitpool/io/env.h"
@@ -28,6 +29,9 @@ struct PictureCode {
   VectorF projection;         // h before rounding, one number per bit
   PictureFacts facts;         // of the original
   Index descriptors = 0;      // local features it was made of
+  // As it was decoded to be described, so that a thumbnail need not decode it again; empty where
+  // the code was made of features.
+  Picture decoded = {};
 };
 
 // Turns the bytes of a picture into a code: decoded, scaled, described by local features, which are
@@ -48,6 +52,8 @@ class PictureCoder {
   // Throws as DecodePicture; kInvalidArgument, "no local features", where there is nothing to
   // describe.
   PictureCode Encode(std::span<const std::byte> picture) const;
+  // Of the picture as a mirror shows it: its code is near to those of mirrored copies.
+  PictureCode EncodeMirrored(std::span<const std::byte> picture) const;
   // The local features, embedded, that Encode pools.
   MatrixF Describe(const Picture& picture) const;
   // What Encode makes of them. REQUIRES: at least one.
@@ -55,6 +61,9 @@ class PictureCoder {
 
  private:
   struct State;
+
+  PictureCode EncodeDecoded(Picture decoded, std::span<const std::byte> picture) const;
+
   std::shared_ptr<const State> state_;
 };
 

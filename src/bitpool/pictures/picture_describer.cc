@@ -88,12 +88,15 @@ HessianAffineOptions ParseHesaff(const json& stored) {
 }
 
 json DescribeDense(const DenseSiftOptions& options) {
-  return {{"step", options.step},
-          {"bin_sizes", options.bin_sizes},
-          {"magnification", options.magnification},
-          {"fast", options.fast},
-          {"contrast_threshold", options.contrast_threshold},
-          {"root", options.root}};
+  json description = {{"step", options.step},
+                      {"bin_sizes", options.bin_sizes},
+                      {"magnification", options.magnification},
+                      {"fast", options.fast},
+                      {"contrast_threshold", options.contrast_threshold},
+                      {"root", options.root}};
+  // Described only where it is used: features without it keep the digest they always had.
+  if (options.side != 0) description["side"] = options.side;
+  return description;
 }
 
 DenseSiftOptions ParseDense(const json& stored) {
@@ -104,6 +107,7 @@ DenseSiftOptions ParseDense(const json& stored) {
   stored.at("fast").get_to(options.fast);
   stored.at("contrast_threshold").get_to(options.contrast_threshold);
   stored.at("root").get_to(options.root);
+  if (stored.contains("side")) stored["side"].get_to(options.side);
   return options;
 }
 
