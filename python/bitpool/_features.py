@@ -28,7 +28,7 @@ class FeatureSet:
         arrays = [np.asarray(image) for image in images]
         self._names = None if names is None else [str(name) for name in names]
         self._images: Any = arrays
-        self._native = _native.Features(arrays, self._names or [], images_per_picture)
+        self._native = _native.Features(arrays, list(map(os.fsencode, self._names or [])), images_per_picture)
 
     @classmethod
     def open(cls, path: Path) -> FeatureSet:

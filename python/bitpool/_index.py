@@ -110,7 +110,7 @@ class Index:
         """The codes of ids. ``KeyError`` for one that is not there."""
         wanted = np.asarray(ids)
         codes = self._native.reconstruct(np.atleast_1d(wanted))
-        return codes[0] if wanted.ndim == 0 else codes
+        return codes.reshape(wanted.shape + (-1,))
 
     def search(
         self, q: npt.ArrayLike, k: int, among: Optional[npt.ArrayLike] = None, n_threads: Optional[int] = None

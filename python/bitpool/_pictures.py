@@ -164,7 +164,7 @@ class Library:
         if order not in ("score", "distance"):
             raise ValueError(f'order: {order!r}: expected "score" or "distance"')
         source = _source_of(picture)
-        ask = self._native.query_bytes if isinstance(source, bytes) else self._native.query_file
+        ask: Any = self._native.query_bytes if isinstance(source, bytes) else self._native.query_file
         return self._matches(ask(source, k, order == "distance", run(n_threads)))
 
     def query_id(self, id: int, k: int = 20, *, n_threads: Optional[int] = None) -> Matches:
