@@ -26,45 +26,77 @@ class Progress(NamedTuple):
 ProgressOption = Union[None, bool, Callable[[Progress], Any]]
 
 
-class _Bars:
-    """Shows every task with tqdm."""
+class _Shown:
+    """Shows one task after the other. What is over before it could be shown is not: a job has many such parts."""
 
-    def __init__(self, make_bar: Callable[..., Any]) -> None:
-        self._make_bar = make_bar
-        self._bar: Any = None
+    def __init__(self) -> None:
         self._task = ""
 
     def __call__(self, update: Progress) -> None:
-        if self._bar is None or self._task != update.task:
-            self._close()
+        if update.task != self._task:
+            self.close()
+            if update.ended:
+                return
             self._task = update.task
-            self._bar = self._make_bar(total=update.total or None, desc=update.task, unit=" " + update.unit)
+            self.begin(update)
+        self.advance(update)
+        if update.ended:
+            self.close()
+
+    def begin(self, update: Progress) -> None:
+        """Called before the first ``advance`` of a task."""
+
+    def advance(self, update: Progress) -> None:
+        """Shows how far the task has come."""
+
+    def close(self) -> None:
+        """Called when the task is over, or another one begins."""
+        self._task = ""
+
+
+class _Bar(_Shown):
+    """By tqdm."""
+
+    def __init__(self, make_bar: Callable[..., Any]) -> None:
+        super().__init__()
+        self._make_bar = make_bar
+        self._bar: Any = None
+
+    def begin(self, update: Progress) -> None:
+        self._bar = self._make_bar(total=update.total or None, desc=update.task, unit=" " + update.unit)
+
+    def advance(self, update: Progress) -> None:
         self._bar.update(update.done - self._bar.n)
         if update.note:
             self._bar.set_postfix_str(update.note)
-        if update.ended:
-            self._close()
 
-    def _close(self) -> None:
+    def close(self) -> None:
+        super().close()
         if self._bar is not None:
             self._bar.close()
         self._bar = None
 
 
-def _show_line(update: Progress) -> None:
-    """Shows every task as one line that is written over."""
-    of = f" of {update.total}" if update.total else ""
-    note = f", {update.note}" if update.note else ""
-    end = "\n" if update.ended else ""
-    print(f"\r{update.task}: {update.done}{of} {update.unit}{note}", end=end, file=sys.stderr, flush=True)
+class _Line(_Shown):
+    """By a line that is written over."""
+
+    def advance(self, update: Progress) -> None:
+        of = f" of {update.total}" if update.total else ""
+        note = f", {update.note}" if update.note else ""
+        print(f"\r{update.task}: {update.done}{of} {update.unit}{note}", end="", file=sys.stderr, flush=True)
+
+    def close(self) -> None:
+        if self._task:
+            print(file=sys.stderr)
+        super().close()
 
 
-def _shown() -> Callable[[Progress], Any]:
+def _shown() -> _Shown:
     try:
         from tqdm.auto import tqdm
     except ImportError:
-        return _show_line
-    return _Bars(tqdm)
+        return _Line()
+    return _Bar(tqdm)
 
 
 def _receiver(progress: ProgressOption) -> Optional[Callable[..., None]]:

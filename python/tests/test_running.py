@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 import bitpool
+from bitpool import _running
 
 
 @pytest.fixture(scope="module")
@@ -32,15 +33,38 @@ def test_a_function_is_told_of_progress_on_this_thread(big: np.ndarray) -> None:
     assert told[-1][0][:5] == ("encoding", "vectors", 20000, 20000, True)
 
 
-def test_progress_is_shown(big: np.ndarray, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    lsh = bitpool.LSH(n_bits=8).fit(big)
-    monkeypatch.setitem(sys.modules, "tqdm.auto", None)
-    lsh.transform(big, progress=True)
-    assert "encoding: 20000 of 20000 vectors\n" in capfd.readouterr().err
-    monkeypatch.undo()
+UPDATES = [
+    bitpool.Progress("reading", "files", 3, 3, True, ""),  # over before it could be shown
+    bitpool.Progress("learning", "steps", 1, 4, False, "loss 2"),
+    bitpool.Progress("learning", "steps", 4, 4, True, "loss 1"),
+    bitpool.Progress("finding", "pictures", 7, 0, False, ""),
+    bitpool.Progress("writing", "files", 1, 2, False, ""),
+]
+
+
+def test_progress_is_shown_by_tqdm_or_a_line(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     pytest.importorskip("tqdm")
-    lsh.transform(big, progress=True)
-    assert "encoding" in capfd.readouterr().err
+    show = _running._shown()
+    assert isinstance(show, _running._Bar)
+    for update in UPDATES:
+        show(update)
+    show.close()
+    shown = capsys.readouterr().err
+    assert "reading" not in shown and "learning" in shown and "4/4" in shown and "loss 1" in shown and "7 pictures" in shown
+    monkeypatch.setitem(sys.modules, "tqdm.auto", None)
+    show = _running._shown()
+    for update in UPDATES:
+        show(update)
+    assert capsys.readouterr().err == (
+        "\rlearning: 1 of 4 steps, loss 2\rlearning: 4 of 4 steps, loss 1\n\rfinding: 7 pictures\n\rwriting: 1 of 2 files"
+    )
+
+
+def test_progress_can_be_asked_for(big: np.ndarray) -> None:
+    lsh = bitpool.LSH(n_bits=8).fit(big, progress=True)
+    assert lsh.transform(big, progress=False).shape == lsh.transform(big, progress=True).shape
     with pytest.raises(TypeError, match="progress"):
         lsh.transform(big, progress="yes")
 
