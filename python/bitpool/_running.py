@@ -104,7 +104,9 @@ def _receiver(progress: ProgressOption) -> Optional[Callable[..., None]]:
         return None
     if progress is not True and not callable(progress):
         raise TypeError(f"progress: {progress!r}: expected True, None or a function")
-    receive = _shown() if progress is True else progress
+    receive: Callable[[Progress], Any] = _shown()
+    if callable(progress):
+        receive = progress
     return lambda *fields: receive(Progress(*fields))
 
 
