@@ -22,29 +22,49 @@ from ._estimators import (
     METHODS,
     PCAH,
     RBA,
+    SADH,
     SAH,
     SASH,
     SAV,
     SDH,
     SPH,
+    CIBHash,
+    DeepBit,
+    GraphBit,
     HashMethod,
     open_model,
 )
 from ._features import FeatureSet, open_vectors
 from ._index import Index, Pairs, RangeSearchResult, RealSearchResult, SearchResult
 from ._native import __version__
-from ._pictures import Coder, Duplicate, DuplicateGroups, Library, Match, Matches, Picture, UpdateReport
+from ._pictures import (
+    Coder,
+    Decision,
+    Duplicate,
+    DuplicateGroup,
+    DuplicateGroups,
+    Library,
+    Match,
+    Matches,
+    Picture,
+    UpdateReport,
+)
 from ._running import Progress
 
 __all__ = [
     "BA",
     "BRE",
     "CCAITQ",
+    "CIBHash",
     "Coder",
+    "Decision",
+    "DeepBit",
     "Duplicate",
+    "DuplicateGroup",
     "DuplicateGroups",
     "Error",
     "FeatureSet",
+    "GraphBit",
     "HashMethod",
     "ITQ",
     "Index",
@@ -62,6 +82,7 @@ __all__ = [
     "RBA",
     "RangeSearchResult",
     "RealSearchResult",
+    "SADH",
     "SAH",
     "SASH",
     "SAV",

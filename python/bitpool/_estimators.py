@@ -309,6 +309,22 @@ class BA(_VectorMethod, method="ba"):
     pass
 
 
+class DeepBit(_VectorMethod, method="deepbit"):
+    pass
+
+
+class GraphBit(_VectorMethod, method="graphbit"):
+    pass
+
+
+class SADH(_VectorMethod, method="sadh"):
+    pass
+
+
+class CIBHash(_VectorMethod, method="cibhash"):
+    pass
+
+
 class SDH(_LabelledMethod, method="sdh"):
     pass
 
@@ -338,7 +354,9 @@ class SAV(_JointMethod, method="sav"):
 
 
 METHODS: dict[str, type[HashMethod]] = {
-    cls._method: cls for cls in (RBA, ITQ, KMH, SPH, PCAH, LSH, BA, SDH, KSH, BRE, CCAITQ, SAH, SASH, SAV)
+    cls._method: cls
+    for family in (_VectorMethod, _LabelledMethod, _JointMethod)
+    for cls in family.__subclasses__()
 }
 
 

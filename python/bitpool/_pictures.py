@@ -41,14 +41,33 @@ class Match(Picture):
 
     distance: int  #: bits in which the codes differ
     score: float  #: larger is nearer
+    mirrored: bool  #: found by what the query looks like in a mirror
 
 
 @dataclass(frozen=True)
 class Duplicate(Picture):
-    """A picture of a group of near-duplicates."""
+    """A picture of a group of duplicates."""
 
-    distance: int  #: from the first of the group
-    copy_of: Optional[int]  #: the place in the group of an earlier one with the same bytes
+    distance: int  #: of its code from that of the first of the group
+    keep: bool  #: suggested to be kept: the first of the group, and what the user marked
+    marked: bool  #: the user said so
+    compared_with: Optional[int]  #: the place in the group of the one it was compared with; of the first: nothing
+    kind: Optional[str]  #: what it is to that one: "exact", "edited", "part" or "similar"
+    what: str  #: the same in words
+
+
+@dataclass(frozen=True)
+class Decision:
+    """What the user decided about pictures, which all later groups respect."""
+
+    id: int
+    kind: str  #: "not duplicates" or "keep"
+    paths: tuple[str, ...]
+
+
+def _decision_of(native: tuple[int, str, list[bytes]]) -> Decision:
+    number, kind, paths = native
+    return Decision(number, kind, tuple(map(os.fsdecode, paths)))
 
 
 def _fields(native: dict[str, Any]) -> dict[str, Any]:
@@ -82,7 +101,15 @@ class Matches(_Pictures):
 
 
 class DuplicateGroup(_Pictures):
-    """Near-duplicates, the best copy first."""
+    """Pictures that are joined by pairs of duplicates, the one to keep first.
+
+    ``kind`` is the least sure that a picture was joined by; ``reason`` says why the first is to be kept.
+    """
+
+    def __init__(self, library: Library, kind: str, reason: str, pictures: Iterable[Picture]) -> None:
+        super().__init__(library, pictures)
+        self.kind = kind
+        self.reason = reason
 
 
 class DuplicateGroups(list[DuplicateGroup]):
@@ -155,17 +182,19 @@ class Library:
         k: int = 20,
         *,
         order: str = "score",
+        mirrored: bool = False,
         n_threads: Optional[int] = None,
     ) -> Matches:
         """The k pictures most like a picture: a file, its bytes, or an array of pixels.
 
-        By ``order`` "score", so that bits the query is sure of count more, or "distance".
+        By ``order`` "score", so that bits the query is sure of count more, or "distance"; ``mirrored`` also finds what the
+        picture looks like in a mirror.
         """
         if order not in ("score", "distance"):
             raise ValueError(f'order: {order!r}: expected "score" or "distance"')
         source = _source_of(picture)
         ask: Any = self._native.query_bytes if isinstance(source, bytes) else self._native.query_file
-        return self._matches(ask(source, k, order == "distance", run(n_threads)))
+        return self._matches(ask(source, k, order == "distance", mirrored, run(n_threads)))
 
     def query_id(self, id: int, k: int = 20, *, n_threads: Optional[int] = None) -> Matches:
         """The k pictures most like one of the library, without itself, by distance."""
@@ -174,13 +203,42 @@ class Library:
         return self._matches(self._native.query_id(id, k, run(n_threads)))
 
     def duplicates(
-        self, *, radius: Optional[int] = None, n_threads: Optional[int] = None, progress: ProgressOption = None
+        self,
+        *,
+        radius: Optional[int] = None,
+        similar: bool = False,
+        mirrored: bool = False,
+        n_threads: Optional[int] = None,
+        progress: ProgressOption = None,
     ) -> DuplicateGroups:
-        """Groups of near-duplicates: codes joined by steps of at most ``radius`` bits, by default as suits their length."""
-        used, groups = self._native.duplicates(radius, run(n_threads, progress=progress))
+        """Groups of duplicates. Pictures whose codes differ by at most ``radius`` bits are looked at.
+
+        Those that are only ``similar``, and ``mirrored`` copies, are left out unless asked for.
+        """
+        used, groups = self._native.duplicates(radius, similar, mirrored, run(n_threads, progress=progress))
         return DuplicateGroups(
-            used, (DuplicateGroup(self, (Duplicate(**_fields(one)) for one in group)) for group in groups)
+            used,
+            (
+                DuplicateGroup(self, kind, reason, (Duplicate(**_fields(one)) for one in pictures))
+                for kind, reason, pictures in groups
+            ),
         )
+
+    def decide_not_duplicates(self, first: int, second: int) -> Decision:
+        """Keeps two pictures apart from now on."""
+        return _decision_of(self._native.decide_not_duplicates(first, second))
+
+    def decide_to_keep(self, id: int) -> Decision:
+        """Marks a picture as one to keep, whatever it is a duplicate of."""
+        return _decision_of(self._native.decide_to_keep(id))
+
+    def decisions(self) -> list[Decision]:
+        """What was decided so far."""
+        return list(map(_decision_of, self._native.decisions()))
+
+    def undo_decision(self, id: int) -> None:
+        """Takes a decision back."""
+        self._native.undo_decision(id)
 
     def find(self, id: int) -> Optional[Picture]:
         """What is known of a picture; ``None`` where there is none."""

@@ -130,52 +130,77 @@ py::list MatchesOf(const QueryAnswer& answer) {
     py::dict match = DictOf(found.picture);
     match["distance"] = found.distance;
     match["score"] = found.score;
+    match["mirrored"] = found.mirrored;
     matches.append(match);
   }
   return matches;
 }
 
-QueryOptions QueryOptionsOf(int64_t k, bool by_distance) {
-  return {.k = k, .order = by_distance ? QueryOrder::kHamming : QueryOrder::kScore};
+QueryOptions QueryOptionsOf(int64_t k, bool by_distance, bool mirrored) {
+  return {.k = k,
+          .order = by_distance ? QueryOrder::kHamming : QueryOrder::kScore,
+          .mirrored = mirrored};
 }
 
 py::list QueryBytes(const PictureLibrary& library, const py::bytes& picture, int64_t k,
-                    bool by_distance, const RunRequest& run) {
+                    bool by_distance, bool mirrored, const RunRequest& run) {
   const std::span<const std::byte> bytes = ViewOf(picture);
   return MatchesOf(RunToTheEnd(run, [&](const RunContext& context) {
-    return library.Query(bytes, QueryOptionsOf(k, by_distance), context);
+    return library.Query(bytes, QueryOptionsOf(k, by_distance, mirrored), context);
   }));
 }
 
 py::list QueryFile(const PictureLibrary& library, const std::filesystem::path& picture, int64_t k,
-                   bool by_distance, const RunRequest& run) {
+                   bool by_distance, bool mirrored, const RunRequest& run) {
   return MatchesOf(RunToTheEnd(run, [&](const RunContext& context) {
-    return library.QueryFile(picture, QueryOptionsOf(k, by_distance), context);
+    return library.QueryFile(picture, QueryOptionsOf(k, by_distance, mirrored), context);
   }));
 }
 
 py::list QueryId(const PictureLibrary& library, uint64_t id, int64_t k, const RunRequest& run) {
   return MatchesOf(RunToTheEnd(run, [&](const RunContext& context) {
-    return library.QueryId(id, QueryOptionsOf(k, true), context);
+    return library.QueryId(id, QueryOptionsOf(k, true, false), context);
   }));
 }
 
-py::tuple Duplicates(const PictureLibrary& library, std::optional<int> radius,
-                     const RunRequest& run) {
+py::dict DictOf(const DuplicatePicture& one) {
+  py::dict picture = DictOf(one.picture);
+  picture["distance"] = one.distance;
+  picture["keep"] = one.keep;
+  picture["marked"] = one.marked;
+  picture["compared_with"] = one.compared_with;
+  picture["kind"] = one.compared_with ? py::object(py::str(NameOf(one.evidence.kind))) : py::none();
+  picture["what"] = one.compared_with ? WordsOf(one.evidence) : std::string();
+  return picture;
+}
+
+py::tuple Duplicates(const PictureLibrary& library, std::optional<int> radius, bool similar,
+                     bool mirrored, const RunRequest& run) {
+  const DuplicateSearch search{.radius = radius, .similar = similar, .mirrored = mirrored};
   const DuplicatesAnswer answer = RunToTheEnd(
-      run, [&](const RunContext& context) { return library.Duplicates(radius, context); });
+      run, [&](const RunContext& context) { return library.Duplicates(search, context); });
   py::list groups;
   for (const DuplicateGroup& found : answer.groups) {
-    py::list group;
-    for (const DuplicatePicture& one : found) {
-      py::dict picture = DictOf(one.picture);
-      picture["distance"] = one.distance;
-      picture["copy_of"] = one.copy_of;
-      group.append(picture);
-    }
-    groups.append(group);
+    py::list pictures;
+    for (const DuplicatePicture& one : found.pictures) pictures.append(DictOf(one));
+    groups.append(py::make_tuple(NameOf(found.kind), found.reason.words, pictures));
   }
   return py::make_tuple(answer.radius, groups);
+}
+
+// (id, kind, paths) of what the user decided.
+py::tuple TupleOf(const Decision& decision) {
+  const bool apart = decision.kind == DecisionKind::kNotDuplicates;
+  py::list paths;
+  paths.append(py::bytes(decision.first.path));
+  if (apart) paths.append(py::bytes(decision.second.path));
+  return py::make_tuple(decision.id, apart ? "not duplicates" : "keep", paths);
+}
+
+py::list ListDecisions(const PictureLibrary& library) {
+  py::list decisions;
+  for (const Decision& decision : library.ListDecisions()) decisions.append(TupleOf(decision));
+  return decisions;
 }
 
 py::tuple Update(PictureLibrary& library, std::optional<int> bits,
@@ -266,11 +291,26 @@ void BindPictures(py::module_& module) {
       .def_static("open", &Open, py::arg("folder"))
       .def("update", &Update, py::arg("n_bits"), py::arg("coder"), py::arg("run"))
       .def("query_bytes", &QueryBytes, py::arg("picture"), py::arg("k"), py::arg("by_distance"),
-           py::arg("run"))
+           py::arg("mirrored"), py::arg("run"))
       .def("query_file", &QueryFile, py::arg("picture"), py::arg("k"), py::arg("by_distance"),
-           py::arg("run"))
+           py::arg("mirrored"), py::arg("run"))
       .def("query_id", &QueryId, py::arg("id"), py::arg("k"), py::arg("run"))
-      .def("duplicates", &Duplicates, py::arg("radius"), py::arg("run"))
+      .def("duplicates", &Duplicates, py::arg("radius"), py::arg("similar"), py::arg("mirrored"),
+           py::arg("run"))
+      .def(
+          "decide_not_duplicates",
+          [](const PictureLibrary& library, uint64_t first, uint64_t second) {
+            return TupleOf(library.DecideNotDuplicates(first, second));
+          },
+          py::arg("first"), py::arg("second"))
+      .def(
+          "decide_to_keep",
+          [](const PictureLibrary& library, uint64_t id) {
+            return TupleOf(library.DecideToKeep(id));
+          },
+          py::arg("id"))
+      .def("decisions", &ListDecisions)
+      .def("undo_decision", &PictureLibrary::UndoDecision, py::arg("id"))
       .def("find", &Find, py::arg("id"))
       .def("thumbnail", &Thumbnail, py::arg("id"))
       .def("__len__", &Count);

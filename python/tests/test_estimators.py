@@ -121,6 +121,23 @@ def test_the_program_trains_and_encodes_the_same(
     np.testing.assert_array_equal(np.load(tmp_path / "again.npy"), np.load(tmp_path / "codes.npy"))
 
 
+@pytest.mark.parametrize(
+    "estimator",
+    [
+        bitpool.DeepBit(n_bits=8, steps=20, batch=16),
+        bitpool.GraphBit(n_bits=8, epochs=1, edge_epochs=1),
+        bitpool.SADH(n_bits=8, rounds=1, epochs=1, anchors=20),
+        bitpool.CIBHash(n_bits=8, epochs=1, hidden=16, batch=16),
+    ],
+    ids=lambda estimator: type(estimator).__name__,
+)
+def test_layers_of_networks_are_estimators_too(estimator: Any, clusters: np.ndarray) -> None:
+    images_per_picture = 2 if isinstance(estimator, bitpool.CIBHash) else 1
+    codes = estimator.fit(clusters, images_per_picture=images_per_picture).transform(clusters)
+    np.testing.assert_array_equal(codes, np.packbits(estimator.project(clusters) >= 0, axis=1, bitorder="little"))
+    assert clone(estimator).get_params() == estimator.get_params()
+
+
 def test_options_reach_the_trainer(clusters: np.ndarray, tmp_path: Path, program: Callable[..., str]) -> None:
     np.save(tmp_path / "x.npy", clusters)
     program(

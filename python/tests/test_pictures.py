@@ -62,10 +62,32 @@ def test_a_library_finds_its_pictures(library: bitpool.Library, folder: Path) ->
 
 def test_duplicates(library: bitpool.Library) -> None:
     groups = library.duplicates(radius=0)
-    assert groups.radius == 0 and len(groups) == 1
-    assert [one.path for one in groups[0]] == ["p3.png", "copy of p3.png"]
-    assert groups[0][1].copy_of == 0 and groups[0][0].copy_of is None
+    assert groups.radius == 0 and len(groups) == 1 and groups[0].kind == "exact" and groups[0].reason
+    first, second = groups[0]
+    assert (first.path, second.path) == ("p3.png", "copy of p3.png")
+    assert (first.keep, second.keep) == (True, False)
+    assert first.kind is None and first.compared_with is None
+    assert second.kind == "exact" and second.compared_with == 0 and second.what == "the same file"
     assert "<hr>" not in groups._repr_html_() and groups._repr_html_().count("<img") == 2
+
+
+def test_decisions(library: bitpool.Library) -> None:
+    first, second = library.duplicates(radius=0)[0]
+    decision = library.decide_to_keep(second.id)
+    assert decision.kind == "keep" and decision.paths == ("copy of p3.png",) and library.decisions() == [decision]
+    assert library.duplicates(radius=0)[0][0].path == "copy of p3.png"
+    library.undo_decision(decision.id)
+    assert library.decisions() == [] and library.duplicates(radius=0)[0][0].path == "p3.png"
+    with pytest.raises(ValueError):
+        library.decide_not_duplicates(first.id, second.id)  # they have the same bytes
+    with pytest.raises(FileNotFoundError):
+        library.undo_decision(decision.id)
+
+
+def test_mirrored_queries(library: bitpool.Library) -> None:
+    mirrored = np.ascontiguousarray(painting(6)[:, ::-1])
+    match = library.query(mirrored, k=1, mirrored=True)[0]
+    assert match.path == "p6.png" and match.mirrored
 
 
 def test_notebooks_show_pictures(library: bitpool.Library) -> None:
