@@ -136,6 +136,85 @@ class BA(HashMethod):
         n_threads: Optional[int] = ...,
     ) -> None: ...
 
+class DeepBit(HashMethod):
+    def __init__(
+        self,
+        n_bits: int = ...,
+        *,
+        steps: int = ...,
+        batch: int = ...,
+        learning_rate: float = ...,
+        view_steps: int = ...,
+        view_weight: float = ...,
+        mu: float = ...,
+        normalise: bool = ...,
+        whiten: bool = ...,
+        epsilon: float = ...,
+        views: int = ...,
+        random_state: Any = ...,
+        n_threads: Optional[int] = ...,
+    ) -> None: ...
+
+class GraphBit(HashMethod):
+    def __init__(
+        self,
+        n_bits: int = ...,
+        *,
+        epochs: int = ...,
+        edge_epochs: int = ...,
+        batch: int = ...,
+        learning_rate: float = ...,
+        certainty: float = ...,
+        fidelity: float = ...,
+        mu: float = ...,
+        normalise: bool = ...,
+        whiten: bool = ...,
+        epsilon: float = ...,
+        views: int = ...,
+        random_state: Any = ...,
+        n_threads: Optional[int] = ...,
+    ) -> None: ...
+
+class SADH(HashMethod):
+    def __init__(
+        self,
+        n_bits: int = ...,
+        *,
+        rounds: int = ...,
+        epochs: int = ...,
+        batch: int = ...,
+        learning_rate: float = ...,
+        anchors: int = ...,
+        code_steps: int = ...,
+        mu: float = ...,
+        normalise: bool = ...,
+        whiten: bool = ...,
+        epsilon: float = ...,
+        views: int = ...,
+        random_state: Any = ...,
+        n_threads: Optional[int] = ...,
+    ) -> None: ...
+
+class CIBHash(HashMethod):
+    def __init__(
+        self,
+        n_bits: int = ...,
+        *,
+        temperature: float = ...,
+        divergence: float = ...,
+        hidden: int = ...,
+        epochs: int = ...,
+        batch: int = ...,
+        learning_rate: float = ...,
+        mu: float = ...,
+        normalise: bool = ...,
+        whiten: bool = ...,
+        epsilon: float = ...,
+        views: int = ...,
+        random_state: Any = ...,
+        n_threads: Optional[int] = ...,
+    ) -> None: ...
+
 class SDH(HashMethod):
     def __init__(
         self,
