@@ -17,7 +17,7 @@ def pack(bits: npt.ArrayLike) -> npt.NDArray[np.uint8]:
     The same as ``numpy.packbits(bits > 0, axis=1, bitorder="little")``, which also packs the −1 and +1 of other
     programs.
     """
-    return _native.pack(np.asarray(bits), False)
+    return _native.pack(np.asarray(bits))
 
 
 def unpack(codes: npt.ArrayLike, n_bits: Optional[int] = None) -> npt.NDArray[np.uint8]:

@@ -2,20 +2,20 @@
 #include <fmt/format.h>
 #include <pybind11/stl.h>
 
-#include <cmath>
+#include <algorithm>
+#include <utility>
+#include <vector>
 
 #include "arrays.h"
 #include "bindings.h"
-#include "bitpool/codes/sign_bits.h"
 #include "jobs.h"
 
 namespace bitpool::python {
 namespace {
 
-// A bit is 1 where the number is positive, as in NumPy's packbits; `signs`: where it is not
-// negative.
-py::array_t<uint8_t> Pack(const py::array& bits, bool signs) {
-  const ArrayColumns source(bits, signs ? "h" : "bits");
+// A bit is 1 where the number is positive.
+py::array_t<uint8_t> Pack(const py::array& bits) {
+  const ArrayColumns source(bits, "bits");
   const auto length = static_cast<int>(std::min<Index>(source.dimension(), kMaxBits + 1));
   BinaryCodes packed = Explained(source, [&](const ArrayColumns& columns) {
     RequireBits(length);
@@ -23,15 +23,13 @@ py::array_t<uint8_t> Pack(const py::array& bits, bool signs) {
     BinaryCodes codes(length);
     constexpr Index kBlock = 4096;
     MatrixF buffer;
-    std::vector<uint8_t> rows;
     for (Index first = 0; first < columns.size(); first += kBlock) {
       const ColumnsView block =
           columns.Read(first, std::min(kBlock, columns.size() - first), buffer);
       RequireFinite(block, first);
-      const MatrixF values =
-          signs ? MatrixF(block)
-                : (block.array() > 0).select(MatrixF::Ones(block.rows(), block.cols()), -1.0F);
-      codes.Append(BinaryCodes::FromSigns(values).rows());
+      const MatrixF signs =
+          (block.array() > 0).select(MatrixF::Ones(block.rows(), block.cols()), -1.0F);
+      codes.Append(BinaryCodes::FromSigns(signs).rows());
     }
     return codes;
   });
@@ -74,7 +72,7 @@ py::array_t<int32_t> Hamming(const py::array& a, const py::array& b, int bits, i
 
 void BindCodes(py::module_& module) {
   module.attr("MAX_BITS") = kMaxBits;
-  module.def("pack", &Pack, py::arg("bits"), py::arg("signs"));
+  module.def("pack", &Pack, py::arg("bits"));
   module.def("unpack", &Unpack, py::arg("codes"), py::arg("n_bits"));
   module.def("hamming", &Hamming, py::arg("a"), py::arg("b"), py::arg("n_bits"),
              py::arg("n_threads"));
