@@ -157,16 +157,19 @@ Index FeatureFile::descriptor_count(Index image) const {
   return static_cast<Index>(descriptor_ends_[i] - Start(descriptor_ends_, i));
 }
 
-void FeatureFile::Read(Index image, MatrixF& descriptors) const {
+std::span<const std::byte> FeatureFile::Stored(Index image) const {
   const uint64_t row_bytes = static_cast<uint64_t>(dimension_) * DTypeSize(descriptors_.dtype);
   const uint64_t first = Start(descriptor_ends_, static_cast<size_t>(image));
-  std::span<const std::byte> bytes;
   try {
-    bytes = container_.Read(descriptors_, first * row_bytes,
-                            static_cast<uint64_t>(descriptor_count(image)) * row_bytes);
+    return container_.Read(descriptors_, first * row_bytes,
+                           static_cast<uint64_t>(descriptor_count(image)) * row_bytes);
   } catch (const Error& error) {
     throw error.With(fmt::format("image {}, \"{}\"", image, name(image)));
   }
+}
+
+void FeatureFile::Read(Index image, MatrixF& descriptors) const {
+  const std::span<const std::byte> bytes = Stored(image);
   descriptors.resize(dimension_, descriptor_count(image));
   const std::span<float> out(descriptors.data(), static_cast<size_t>(descriptors.size()));
   if (precision_ == Precision::kHalf) {

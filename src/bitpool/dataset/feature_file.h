@@ -58,6 +58,9 @@ class FeatureFile : public FeatureSet {
   void Read(Index image, MatrixF& descriptors) const override;
 
   Precision precision() const { return precision_; }
+  // The descriptors of an image as they lie in the file, verified, in this precision. Good as long
+  // as a copy of this is there. Throws as Read.
+  std::span<const std::byte> Stored(Index image) const;
   const nlohmann::json& about() const { return container_.metadata(); }
 
  private:

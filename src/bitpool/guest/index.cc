@@ -39,8 +39,8 @@ Hit HitOfScored(const ScoredNeighbour& near) {
 }  // namespace
 
 struct Index::Impl {
-  explicit Impl(std::unique_ptr<CodeIndex> opened)
-      : codes(std::move(opened)), next_id(codes->max_id() + 1) {}
+  explicit Impl(std::unique_ptr<CodeIndex> opened, int64_t first_unused = 0)
+      : codes(std::move(opened)), next_id(std::max(first_unused, codes->max_id() + 1)) {}
 
   void NoteUsed(int64_t id) { next_id = std::max(next_id, id + 1); }
 
@@ -57,11 +57,13 @@ Index::Index(Index&&) noexcept = default;
 Index& Index::operator=(Index&&) noexcept = default;
 
 Index Index::Open(const std::filesystem::path& path, const Run& run) {
-  return Index(std::make_unique<Impl>(OpenIndex(Env::Posix(), path, false, ContextOf(run))));
+  const IndexFile file = IndexFile::Open(Env::Posix(), path);
+  return Index(std::make_unique<Impl>(file.Load(false, ContextOf(run)), file.next_id()));
 }
 
 void Index::Save(const std::filesystem::path& path) const {
-  SaveIndex(Env::Posix(), path, impl_->codes->Snapshot(), IfExists::kReplace);
+  const std::lock_guard lock(impl_->giving);
+  SaveIndex(Env::Posix(), path, impl_->codes->Snapshot(), IfExists::kReplace, impl_->next_id);
 }
 
 int Index::bits() const { return impl_->codes->bits(); }

@@ -140,6 +140,20 @@ TEST(GuestIndex, SavedAndOpenedAnswersAlike) {
   }
 }
 
+TEST(GuestIndex, IdsAreNeverGivenTwiceAlsoAfterAFile) {
+  bitpool::Index index(kBits);
+  index.Add(RandomCodes(5, 15));
+  index.Remove(4);
+  const auto path = TestFile("guest-ids.bpi");
+  index.Save(path);
+  bitpool::Index opened = bitpool::Index::Open(path);
+  EXPECT_EQ(opened.Add(RandomCodes(1, 16)), 5);
+  for (const std::int64_t id : {0, 1, 2, 3, 5}) opened.Remove(id);
+  opened.Save(path);
+  EXPECT_EQ(bitpool::Index::Open(path).Add(RandomCodes(1, 17)), 6);
+  std::filesystem::remove(path);
+}
+
 TEST(GuestIndex, ErrorsHaveACode) {
   try {
     bitpool::Index::Open("/nowhere/codes.bpi");

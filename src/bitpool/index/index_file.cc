@@ -21,6 +21,7 @@ constexpr const char* kRows = "rows";
 constexpr const char* kRepeated = "repeated";
 constexpr const char* kOffsets = "table_offsets";
 constexpr const char* kPositions = "table_positions";
+constexpr const char* kNextId = "next_id";
 
 int64_t ReadNumber(const Container& container, const char* key, int64_t least, int64_t most) {
   const nlohmann::json& metadata = container.metadata();
@@ -105,12 +106,13 @@ std::shared_ptr<const CodeSegment> OpenTables(const std::shared_ptr<const Contai
 }  // namespace
 
 void SaveIndex(Env& env, const std::filesystem::path& path, const IndexSnapshot& index,
-               IfExists if_exists) {
+               IfExists if_exists, int64_t next_id) {
   const std::shared_ptr<const CodeSegment> segment = index.Compacted();
   const size_t bytes = BytesPerCode(index.bits());
   nlohmann::json metadata = {{"bits", index.bits()},
                              {"codes", segment->size()},
                              {"first_id", segment->size() == 0 ? 0 : segment->first_id()}};
+  if (next_id > (segment->size() == 0 ? 0 : segment->last_id() + 1)) metadata[kNextId] = next_id;
   ContainerWriter writer(env, path, kKind, if_exists);
   if (segment->tables() == nullptr) {
     writer.Add<uint8_t>(kBlocks, {segment->block_count(), BlockBytes(bytes)}, segment->blocks());
@@ -130,9 +132,18 @@ void SaveIndex(Env& env, const std::filesystem::path& path, const IndexSnapshot&
 }
 
 IndexFile IndexFile::Open(Env& env, const std::filesystem::path& path) {
-  auto container = std::make_shared<const Container>(Container::Open(env, path));
+  return Parse(env.Map(path));
+}
+
+IndexFile IndexFile::Parse(const std::shared_ptr<const FileView>& view) {
+  auto container = std::make_shared<const Container>(Container::Parse(view));
   container->ExpectKind(kKind);
   return IndexFile(std::move(container));
+}
+
+int64_t IndexFile::next_id() const {
+  if (!container_->metadata().contains(kNextId)) return 0;
+  return ReadNumber(*container_, kNextId, 1, INT64_MAX);
 }
 
 std::string IndexFile::digest() const {

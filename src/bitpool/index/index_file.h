@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <memory>
 #include <string>
@@ -13,14 +14,17 @@
 
 namespace bitpool {
 
-// Saves what an index holds, without what was removed (.bpi).
+// Saves what an index holds, without what was removed (.bpi). `next_id`, where it is beyond the ids
+// of the codes, is the first that was never used: it goes into the file, so that whoever gives ids
+// gives none twice.
 void SaveIndex(Env& env, const std::filesystem::path& path, const IndexSnapshot& index,
-               IfExists if_exists);
+               IfExists if_exists, int64_t next_id = 0);
 
 // A saved index that is mapped. Only its structure is checked so far.
 class IndexFile {
  public:
   static IndexFile Open(Env& env, const std::filesystem::path& path);
+  static IndexFile Parse(const std::shared_ptr<const FileView>& view);
 
   // Names the content: files of equal digests that pass their own checks hold the same index. Takes
   // no reading of the codes.
@@ -30,6 +34,9 @@ class IndexFile {
   // first search; searches after damage was found throw kCorrupt, as does
   // IndexSnapshot::RequireVerified.
   std::unique_ptr<CodeIndex> Load(bool verify, const RunContext& context) const;
+
+  // The first id that was never used, as SaveIndex was told; 0 where the codes alone say it.
+  int64_t next_id() const;
 
  private:
   explicit IndexFile(std::shared_ptr<const Container> container)

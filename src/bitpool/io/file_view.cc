@@ -2,15 +2,36 @@
 
 #include <sys/mman.h>
 
+#include <algorithm>
+#include <cstdint>
+#include <span>
 #include <utility>
 
 namespace bitpool {
+namespace {
+
+// A mapped file begins at a page, and what is read in vectors where it lies counts on it: sections
+// of a container are at multiples of this.
+constexpr size_t kAlignment = 64;
+
+}  // namespace
 
 std::shared_ptr<const FileView> FileView::FromBytes(std::string name,
                                                     std::vector<std::byte> bytes) {
   std::shared_ptr<FileView> view(new FileView(std::move(name)));
   view->owned_ = std::move(bytes);
-  view->bytes_ = view->owned_;
+  const size_t length = view->owned_.size();
+  const auto misplaced = reinterpret_cast<uintptr_t>(view->owned_.data()) % kAlignment;
+  if (misplaced == 0) {
+    view->bytes_ = view->owned_;
+    return view;
+  }
+  std::vector<std::byte> roomy(length + kAlignment);
+  const auto begin = reinterpret_cast<uintptr_t>(roomy.data());
+  const size_t skipped = (kAlignment - begin % kAlignment) % kAlignment;
+  std::ranges::copy(view->owned_, roomy.begin() + static_cast<ptrdiff_t>(skipped));
+  view->owned_ = std::move(roomy);
+  view->bytes_ = std::span(view->owned_).subspan(skipped, length);
   return view;
 }
 

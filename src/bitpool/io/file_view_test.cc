@@ -12,6 +12,16 @@ namespace {
 using testing::TempFolder;
 using testing::ToBytes;
 
+TEST(FileView, BytesBeginWhereVectorsMayBeRead) {
+  for (const size_t length : {1, 63, 64, 65, 1000}) {
+    std::vector<std::byte> bytes(length);
+    for (size_t i = 0; i < length; ++i) bytes[i] = static_cast<std::byte>(i * 7);
+    const auto view = FileView::FromBytes("some.bpi", bytes);
+    EXPECT_EQ(reinterpret_cast<uintptr_t>(view->bytes().data()) % 64, 0U);
+    EXPECT_TRUE(std::ranges::equal(view->bytes(), bytes));
+  }
+}
+
 TEST(FileView, HoldsBytesUnderAName) {
   const auto view = FileView::FromBytes("some.npy", ToBytes("abc"));
   EXPECT_EQ(view->name(), "some.npy");

@@ -50,18 +50,30 @@ void SampleFile::Read(uint64_t first, uint64_t count, DType as, std::span<std::b
   }
 }
 
+std::span<const std::byte> SampleFile::Stored() const {
+  if (count() == 0) return {};
+  const std::span<const std::byte> bytes =
+      fetch_(layout_.base, (count() - 1) * layout_.stride + sample_bytes());
+  for (uint64_t i = 0; layout_.repeated_prefix && i < count(); ++i) {
+    RequirePrefix(i, bytes.data() + i * layout_.stride);
+  }
+  return bytes;
+}
+
+void SampleFile::RequirePrefix(uint64_t index, const std::byte* stored) const {
+  int32_t prefix = 0;
+  std::memcpy(&prefix, stored - sizeof(prefix), sizeof(prefix));
+  if (prefix == *layout_.repeated_prefix) return;
+  throw Error(ErrorCode::kCorrupt, name_,
+              fmt::format("offset {}: sample {} has dimension {}, expected {}",
+                          layout_.base + index * layout_.stride - sizeof(prefix), index, prefix,
+                          *layout_.repeated_prefix));
+}
+
 void SampleFile::ReadOne(uint64_t index, const std::byte* stored, DType as,
                          std::span<std::byte> out) const {
   const uint64_t offset = layout_.base + index * layout_.stride;
-  if (layout_.repeated_prefix) {
-    int32_t prefix = 0;
-    std::memcpy(&prefix, stored - sizeof(prefix), sizeof(prefix));
-    if (prefix != *layout_.repeated_prefix) {
-      throw Error(ErrorCode::kCorrupt, name_,
-                  fmt::format("offset {}: sample {} has dimension {}, expected {}",
-                              offset - sizeof(prefix), index, prefix, *layout_.repeated_prefix));
-    }
-  }
+  if (layout_.repeated_prefix) RequirePrefix(index, stored);
   size_t bad = 0;
   if (!ConvertElements(layout_.dtype, {stored, sample_bytes()}, as, out, &bad)) {
     throw Error(

@@ -48,6 +48,12 @@ class SampleFile {
   uint64_t count() const { return layout_.count; }
   uint64_t dimension() const { return dimension_; }  // numbers per sample
   uint64_t sample_bytes() const { return dimension_ * DTypeSize(layout_.dtype); }
+  uint64_t stride() const { return layout_.stride; }
+
+  // All samples as they lie in the file, sample_bytes() of every stride(), for those who convert
+  // them themselves. Good as long as a copy of this is there. Throws kCorrupt where the format says
+  // the dimension with every sample and one says another; numbers are not looked at.
+  std::span<const std::byte> Stored() const;
 
   // Copies samples [first, first + count) one behind the other as elements of type `as` (by the
   // rules of ConvertElements). Throws kCorrupt, with the offset in the file, for a number that is
@@ -70,6 +76,8 @@ class SampleFile {
 
  private:
   void ReadOne(uint64_t index, const std::byte* stored, DType as, std::span<std::byte> out) const;
+  // REQUIRES: the format has one.
+  void RequirePrefix(uint64_t index, const std::byte* stored) const;
 
   std::string name_;
   SampleLayout layout_;
