@@ -21,6 +21,7 @@
 #include "bitpool/image/decode.h"
 #include "bitpool/image/picture_edits.h"
 #include "bitpool/image/thumbnail.h"
+#include "bitpool/io/atomic_file.h"
 #include "bitpool/library/library_coder.h"
 #include "bitpool/library/library_duplicates.h"
 #include "bitpool/library/picture_library.h"
@@ -205,6 +206,73 @@ Findings Look(const LibrarySnapshot& library, const std::vector<IndexedPicture>&
   return found;
 }
 
+// What `bitpool dedupe` makes of pictures and one edited copy of each.
+struct DedupeFindings {
+  size_t found = 0;        // copies in a group with their picture
+  size_t right_pairs = 0;  // of two in one group
+  size_t pairs = 0;
+};
+
+DedupeFindings CountGroups(const std::vector<DuplicateGroup>& groups) {
+  DedupeFindings found;
+  for (const DuplicateGroup& group : groups) {
+    for (size_t second = 0; second < group.pictures.size(); ++second) {
+      for (size_t first = 0; first < second; ++first) {
+        const auto name = [&](size_t i) {
+          return fs::path(group.pictures[i].picture.path).filename();
+        };
+        const bool right = name(first) == name(second);
+        found.right_pairs += right ? 1 : 0;
+        ++found.pairs;
+      }
+    }
+  }
+  found.found = found.right_pairs;  // a picture has one copy
+  return found;
+}
+
+// The library gets a copy of every picture by one edit after the other. Each is in a file of the
+// same name in a folder of its own, which is gone again before the next.
+std::array<DedupeFindings, kPictureEdits.size()> Dedupe(PictureLibrary& library,
+                                                        const std::vector<IndexedPicture>& pictures,
+                                                        const fs::path& folder,
+                                                        const RunContext& context) {
+  std::array<DedupeFindings, kPictureEdits.size()> found;
+  const fs::path copies = folder / "copies";
+  for (size_t edit = 0; edit < kPictureEdits.size(); ++edit) {
+    fs::create_directory(copies);
+    context.ParallelFor(pictures.size(), 1, [&](size_t i, size_t /*end*/) {
+      Env& env = Env::Posix();
+      const Picture picture =
+          DecodePicture(env.Read(folder / pictures[i].path, MaxPictureBytes()), {});
+      const std::vector<std::byte> saved =
+          EncodeJpeg(ApplyEdit(kPictureEdits[edit], picture), kSavedQuality);
+      WriteFile(env, copies / pictures[i].path, saved, IfExists::kReplace);
+    });
+    if (library.Update({}, context).stopped) throw Error(ErrorCode::kCancelled, "interrupted");
+    found[edit] = CountGroups(library.Duplicates({}, context).groups);
+    fs::remove_all(copies);
+  }
+  return found;
+}
+
+void AddDedupe(const std::array<DedupeFindings, kPictureEdits.size()>& found, size_t pictures,
+               nlohmann::json& result) {
+  const auto share = [](size_t part, size_t whole) {
+    return whole == 0 ? 1 : static_cast<double>(part) / static_cast<double>(whole);
+  };
+  DedupeFindings all;
+  for (size_t edit = 0; edit < kPictureEdits.size(); ++edit) {
+    result["edits"][NameOf(kPictureEdits[edit])]["dedupe_recall"] =
+        share(found[edit].found, pictures);
+    all.found += found[edit].found;
+    all.right_pairs += found[edit].right_pairs;
+    all.pairs += found[edit].pairs;
+  }
+  result["all"]["dedupe_recall"] = share(all.found, pictures * kPictureEdits.size());
+  result["dedupe_precision"] = share(all.right_pairs, all.pairs);
+}
+
 nlohmann::json ToJson(const Findings& found, size_t pictures, int bits) {
   const auto radius =
       static_cast<size_t>(DefaultDuplicateRadius(bits, static_cast<int64_t>(pictures)));
@@ -274,6 +342,7 @@ nlohmann::json RunDuplicatesBench(const DuplicatesBenchOptions& options,
   }
   nlohmann::json result =
       ToJson(Look(library, pictures, edited, context), pictures.size(), coder.bits());
+  AddDedupe(Dedupe(*opened, pictures, folder.path(), context), pictures.size(), result);
   result["pictures"] = pictures.size();
   result["bits"] = coder.bits();
   result["failed"] = indexed.failed.size();

@@ -26,7 +26,10 @@ struct DuplicatesBenchOptions {
 // - "recall_at_1_hamming": the same for `bitpool query --hamming`;
 // - "within_radius": the share whose code is within the radius of `bitpool dedupe` ("radius");
 // - "hash_within_radius": the same for PerceptualHash and the radius that is best for it
-//   ("hash_radius"), the largest at which 99.5 % of the pairs are right.
+//   ("hash_radius"), the largest at which 99.5 % of the pairs are right;
+// - "dedupe_recall": the share that `bitpool dedupe` joins with their picture, in a library of the
+//   pictures and one copy of each; "dedupe_precision" is the share of all pairs in its groups that
+//   are right.
 // "distances" has, for radii of 0, 1, 2 … bits up to three eighths of them, the share of copies
 // whose picture is within the radius ("found"), the share of the pairs of a copy and any picture
 // within it that are right ("precision"), and the pairs within it for each right one

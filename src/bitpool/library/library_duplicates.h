@@ -40,14 +40,15 @@ struct DuplicateGroup {
   std::vector<DuplicatePair> pairs;  // all that were compared, but for different pictures
 };
 
-// A radius beyond which few copies of a picture are: pictures within it are looked at. A quarter of
-// the bits, and less in codes of fewer than 64, which leave less room between pictures. Among few
+// A radius beyond which few copies of a picture are: pictures within it are looked at. Five
+// sixteenths of the bits, and less in codes of fewer than 64, which leave less room between
+// pictures. It can be wide, since only the nearest of each picture are looked at. Among few
 // pictures half of the bits, which is as far as pictures are from each other in the mean: to look
 // at the nearest of each, however far, then takes no longer than to index them.
 inline constexpr int64_t kFewPictures = 500;
 constexpr int DefaultDuplicateRadius(int bits, int64_t pictures) {
   if (pictures <= kFewPictures) return bits / 2;
-  return bits >= 64 ? bits / 4 : std::max(0, (bits - 8) / 4);
+  return bits >= 64 ? 5 * bits / 16 : std::max(0, (bits - 8) / 4);
 }
 
 // A radius that joins little but copies of one picture, also where nobody looks: an eighth of the

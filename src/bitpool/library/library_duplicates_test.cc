@@ -129,7 +129,7 @@ TEST(DefaultRadii, GrowWithTheBits) {
   EXPECT_EQ(DefaultSimilarRadius(256), 32);
   EXPECT_EQ(DefaultDuplicateRadius(64, 2), 32);
   EXPECT_EQ(DefaultDuplicateRadius(32, 501), 6);
-  EXPECT_EQ(DefaultDuplicateRadius(64, 100000), 16);
+  EXPECT_EQ(DefaultDuplicateRadius(64, 100000), 20);
   for (int bits = 2; bits <= 512; ++bits) {
     EXPECT_GE(DefaultSimilarRadius(bits), DefaultSimilarRadius(bits - 1)) << bits;
     EXPECT_GE(DefaultDuplicateRadius(bits, 1000), DefaultDuplicateRadius(bits - 1, 1000)) << bits;
