@@ -1,0 +1,61 @@
+#include "bitpool/http/work_queue.h"
+
+#include <utility>
+
+namespace bitpool {
+
+WorkQueue::WorkQueue(int threads, size_t capacity) : capacity_(capacity) {
+  for (int i = 0; i < threads; ++i) threads_.emplace_back([this] { Work(); });
+}
+
+WorkQueue::~WorkQueue() {
+  {
+    const std::lock_guard lock(mutex_);
+    ending_ = true;
+  }
+  more_.notify_all();
+  for (std::thread& thread : threads_) thread.join();
+}
+
+bool WorkQueue::TryPost(std::function<void()> work) {
+  bool wake = false;
+  {
+    const std::lock_guard lock(mutex_);
+    if (queue_.size() >= capacity_) return false;
+    queue_.push_back(std::move(work));
+    wake = sleeping_ > 0;
+  }
+  if (wake) more_.notify_one();
+  return true;
+}
+
+void WorkQueue::Post(std::function<void()> work) {
+  {
+    const std::lock_guard lock(mutex_);
+    queue_.push_back(std::move(work));
+  }
+  more_.notify_one();
+}
+
+size_t WorkQueue::waiting() const {
+  const std::lock_guard lock(mutex_);
+  return queue_.size();
+}
+
+void WorkQueue::Work() {
+  while (true) {
+    std::function<void()> work;
+    {
+      std::unique_lock lock(mutex_);
+      ++sleeping_;
+      more_.wait(lock, [this] { return ending_ || !queue_.empty(); });
+      --sleeping_;
+      if (queue_.empty()) return;
+      work = std::move(queue_.front());
+      queue_.pop_front();
+    }
+    work();
+  }
+}
+
+}  // namespace bitpool

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <condition_variable>
+#include <cstddef>
+#include <deque>
+#include <functional>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+namespace bitpool {
+
+// Threads that do what they are given, in order, with a limit to how much may wait.
+class WorkQueue {
+ public:
+  WorkQueue(int threads, size_t capacity);
+  // Does what was given, then ends.
+  ~WorkQueue();
+  WorkQueue(const WorkQueue&) = delete;
+  WorkQueue& operator=(const WorkQueue&) = delete;
+
+  // False, and nothing is done, when too much is waiting. REQUIRES: `work` throws nothing.
+  bool TryPost(std::function<void()> work);
+  // The same without a limit, for the next step of what has begun.
+  void Post(std::function<void()> work);
+
+  size_t waiting() const;
+
+ private:
+  void Work();
+
+  const size_t capacity_;
+  mutable std::mutex mutex_;
+  std::condition_variable more_;
+  std::deque<std::function<void()>> queue_;
+  size_t sleeping_ = 0;
+  bool ending_ = false;
+  std::vector<std::thread> threads_;
+};
+
+}  // namespace bitpool
