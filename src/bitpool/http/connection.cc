@@ -286,7 +286,7 @@ class StreamConnection final : public Connection,
   // Files are read on the other threads: a disk may take its time.
   void ReadPiece(const SourceRange& range) {
     piece_.resize(std::min<uint64_t>(kPiece, length_ - sent_));
-    state_.quick.Post([this, self = this->shared_from_this(), range] {
+    const bool taken = state_.quick.Post([this, self = this->shared_from_this(), range] {
       bool fine = true;
       try {
         range.source->ReadAt(range.offset + sent_, piece_);
@@ -301,6 +301,7 @@ class StreamConnection final : public Connection,
         }
       });
     });
+    if (!taken) Close();
   }
 
   void WritePiece(std::string_view piece) {

@@ -113,7 +113,11 @@ class HttpServer::Implementation {
     while (state_.connections > 0 && std::chrono::steady_clock::now() < deadline) {
       std::this_thread::sleep_for(kStopPolling);
     }
+    if (state_.connections > 0) state_.handler.Hurry();
     ForEachConnection([](Connection& connection) { connection.Close(); });
+    // What is being answered still holds its connection and posts to its thread.
+    state_.quick.Finish();
+    state_.slow.Finish();
     for (const auto& thread : threads_) thread->work.reset();
     for (const auto& thread : threads_) thread->thread.join();
   }
@@ -192,11 +196,10 @@ class HttpServer::Implementation {
     }
   }
 
-  // The queues of the state end before the I/O threads that they post to.
   asio::io_context listening_{1};
   std::unique_ptr<asio::ssl::context> tls_;
-  std::vector<std::unique_ptr<IoThread>> threads_;
   ServerState state_;
+  std::vector<std::unique_ptr<IoThread>> threads_;
   tcp::acceptor acceptor_;
   asio::steady_timer retry_{listening_};
   uint16_t port_ = 0;

@@ -60,6 +60,8 @@ class HttpHandler {
   virtual std::variant<Admission, HttpResponse> Admit(const HttpRequest& head) = 0;
   // Answers a request that was taken, on a thread of its lane.
   virtual HttpResponse Handle(const HttpRequest& request) = 0;
+  // The server ends, and the time of grace is over: what takes long is to end early.
+  virtual void Hurry() {}
 };
 
 struct HttpServerStatus {

@@ -1,5 +1,6 @@
 #include "bitpool/http/work_queue.h"
 
+#include <cstdint>
 #include <utility>
 
 namespace bitpool {
@@ -8,20 +9,22 @@ WorkQueue::WorkQueue(int threads, size_t capacity) : capacity_(capacity) {
   for (int i = 0; i < threads; ++i) threads_.emplace_back([this] { Work(); });
 }
 
-WorkQueue::~WorkQueue() {
+void WorkQueue::Finish() {
   {
     const std::lock_guard lock(mutex_);
     ending_ = true;
   }
   more_.notify_all();
-  for (std::thread& thread : threads_) thread.join();
+  for (std::thread& thread : threads_) {
+    if (thread.joinable()) thread.join();
+  }
 }
 
-bool WorkQueue::TryPost(std::function<void()> work) {
+bool WorkQueue::Add(std::function<void()> work, size_t capacity) {
   bool wake = false;
   {
     const std::lock_guard lock(mutex_);
-    if (queue_.size() >= capacity_) return false;
+    if (ending_ || queue_.size() >= capacity) return false;
     queue_.push_back(std::move(work));
     wake = sleeping_ > 0;
   }
@@ -29,13 +32,9 @@ bool WorkQueue::TryPost(std::function<void()> work) {
   return true;
 }
 
-void WorkQueue::Post(std::function<void()> work) {
-  {
-    const std::lock_guard lock(mutex_);
-    queue_.push_back(std::move(work));
-  }
-  more_.notify_one();
-}
+bool WorkQueue::TryPost(std::function<void()> work) { return Add(std::move(work), capacity_); }
+
+bool WorkQueue::Post(std::function<void()> work) { return Add(std::move(work), SIZE_MAX); }
 
 size_t WorkQueue::waiting() const {
   const std::lock_guard lock(mutex_);

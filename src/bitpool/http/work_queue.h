@@ -14,19 +14,21 @@ namespace bitpool {
 class WorkQueue {
  public:
   WorkQueue(int threads, size_t capacity);
-  // Does what was given, then ends.
-  ~WorkQueue();
+  ~WorkQueue() { Finish(); }
   WorkQueue(const WorkQueue&) = delete;
   WorkQueue& operator=(const WorkQueue&) = delete;
 
   // False, and nothing is done, when too much is waiting. REQUIRES: `work` throws nothing.
   bool TryPost(std::function<void()> work);
-  // The same without a limit, for the next step of what has begun.
-  void Post(std::function<void()> work);
+  // The same without a limit, for the next step of what has begun. False after Finish.
+  bool Post(std::function<void()> work);
+  // Takes no more, does what was given, and ends the threads.
+  void Finish();
 
   size_t waiting() const;
 
  private:
+  bool Add(std::function<void()> work, size_t capacity);
   void Work();
 
   const size_t capacity_;

@@ -22,11 +22,19 @@ TEST(WorkQueueTest, RefusesWhatIsTooMuchAndDoesTheRest) {
     EXPECT_TRUE(queue.TryPost([&] { ++done; }));
     EXPECT_TRUE(queue.TryPost([&] { ++done; }));
     EXPECT_FALSE(queue.TryPost([&] { done += 100; }));
-    queue.Post([&] { ++done; });  // has no limit
+    EXPECT_TRUE(queue.Post([&] { ++done; }));  // has no limit
     EXPECT_EQ(queue.waiting(), 3U);
     go_on.set_value();
   }
   EXPECT_EQ(done, 4);
+}
+
+TEST(WorkQueueTest, TakesNothingAfterItsEnd) {
+  WorkQueue queue(2, 10);
+  queue.Finish();
+  queue.Finish();
+  EXPECT_FALSE(queue.TryPost([] {}));
+  EXPECT_FALSE(queue.Post([] {}));
 }
 
 TEST(WorkQueueTest, ManyThreads) {

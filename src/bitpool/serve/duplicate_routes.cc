@@ -184,6 +184,12 @@ ServedDecision ReadDecision(ServedLibrary& served, const ServiceState& state, co
   return decision;
 }
 
+void RequireLeave(const ServiceState& state) {
+  if (state.options.allow_changes) return;
+  throw ProblemError(403, "changes_not_allowed",
+                     "this server moves no pictures; --allow-changes lets it");
+}
+
 HttpResponse Decide(const RouteCall& call, const ServiceState& state) {
   ServedLibrary& served = state.Library(call.captured[0]);
   (void)served.Snapshot();
@@ -196,6 +202,7 @@ HttpResponse Decide(const RouteCall& call, const ServiceState& state) {
     Refuse("the body: a field has another type than is expected");
   }
   const bool move = state.options.allow_changes;
+  if (decision.action == "trash") RequireLeave(state);
   decision = served.decisions().Add(std::move(decision), move, served.root());
   if (decision.moved) ForgetMoved(served, decision);
   return JsonResponse(ToJson(decision));
@@ -203,8 +210,12 @@ HttpResponse Decide(const RouteCall& call, const ServiceState& state) {
 
 HttpResponse Undo(const RouteCall& call, ServiceState& state) {
   ServedLibrary& served = state.Library(call.captured[0]);
-  const ServedDecision decision =
-      served.decisions().Undo(NumberSegment(call.captured[1], "decision"), served.root());
+  const uint64_t number = NumberSegment(call.captured[1], "decision");
+  const bool moves = std::ranges::any_of(served.decisions().List(), [&](const auto& one) {
+    return one.number == number && one.moved;
+  });
+  if (moves) RequireLeave(state);
+  const ServedDecision decision = served.decisions().Undo(number, served.root());
   // What came back is found and encoded again.
   if (decision.moved) StartUpdate(state, served);
   return JsonResponse(ToJson(decision));

@@ -120,6 +120,14 @@ TEST_F(DuplicateRoutesTest, NothingIsReplacedWhenItComesBack) {
   service->Stop();
 }
 
+TEST_F(DuplicateRoutesTest, WithoutLeaveNothingIsMoved) {
+  Begin();
+  ExpectProblem(Post("/v1/libraries/photos/duplicates/decisions",
+                     json{{"action", "trash"}, {"pictures", {IdOf("other.jpg")}}}.dump()),
+                403, "changes_not_allowed");
+  EXPECT_TRUE(IsThere("other.jpg"));
+}
+
 TEST_F(DuplicateRoutesTest, APreviewChangesNothing) {
   Begin({.allow_changes = true});
   const json preview = Decide({{"action", "keep_suggested"}, {"kind", "exact"}, {"preview", true}});

@@ -198,10 +198,9 @@ void AddPictureRoutes(RouteTable& table, ServiceState& state) {
                    },
                .lane = lane});
   };
-  // The first look at a large library takes its time.
-  add("pictures", ListPictures, Lane::kSlow);
-  add("folders", ListFolders, Lane::kSlow);
-  add("dates", ListMonths, Lane::kSlow);
+  add("pictures", ListPictures);
+  add("folders", ListFolders);
+  add("dates", ListMonths);
   add("pictures/{id}", [](const RouteCall& call, const ServedLibrary& served) {
     return JsonResponse(PictureJson(served.name(), RequirePicture(served, call.captured[1])));
   });

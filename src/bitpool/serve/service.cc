@@ -121,7 +121,7 @@ void Service::Follow() {
     for (const auto& served : state_.libraries) {
       try {
         served->Follow();
-      } catch (const Error& error) {
+      } catch (const std::exception& error) {
         if (log_) log_(fmt::format("{}: {}", served->name(), error.what()));
       }
     }

@@ -39,6 +39,7 @@ class Service : public HttpHandler {
 
   std::variant<Admission, HttpResponse> Admit(const HttpRequest& head) override;
   HttpResponse Handle(const HttpRequest& request) override;
+  void Hurry() override { state_.hurry.request_stop(); }
 
   const RouteTable& routes() const { return table_; }
 

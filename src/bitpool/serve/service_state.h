@@ -3,6 +3,7 @@
 #include <atomic>
 #include <functional>
 #include <memory>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -44,7 +45,8 @@ struct ServiceState {
   const ServiceOptions options;
   // Every request has one thread of those that answer; what takes all cores says so.
   const RunContext one_thread{RunOptions{.threads = 1}};
-  const RunContext all_threads{RunOptions{}};
+  std::stop_source hurry;
+  const RunContext all_threads{RunOptions{.stop = hurry.get_token()}};
   std::vector<std::unique_ptr<ServedLibrary>> libraries;
   std::vector<std::unique_ptr<ServedIndex>> indexes;
   std::vector<ServedModel> models;
