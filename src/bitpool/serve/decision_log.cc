@@ -58,6 +58,7 @@ json Stored(const ServedDecision& decision) {
           {"gone", StoredPictures(decision.gone)},
           {"keeper", decision.keeper},
           {"moved", decision.moved},
+          {"in_library", decision.in_library},
           {"time", decision.time},
           {"undone", decision.undone}};
 }
@@ -70,6 +71,7 @@ ServedDecision ReadDecision(uint64_t number, const json& stored) {
           .gone = ReadPictures(stored.at("gone")),
           .keeper = stored.at("keeper"),
           .moved = stored.at("moved"),
+          .in_library = stored.at("in_library"),
           .failures = {},
           .time = stored.at("time"),
           .undone = stored.at("undone")};
@@ -136,7 +138,9 @@ fs::path DecisionLog::FileOf(uint64_t number) const {
 }
 
 fs::path DecisionLog::TrashOf(const ServedDecision& decision, const DecidedPicture& picture) const {
-  return library_ / "trash" / fmt::format("{:06}", decision.number) / picture.path;
+  // Paths in further folders of a library are absolute.
+  return library_ / "trash" / fmt::format("{:06}", decision.number) /
+         fs::path(picture.path).relative_path();
 }
 
 void DecisionLog::Save(const ServedDecision& decision) {
@@ -148,18 +152,11 @@ void DecisionLog::Save(const ServedDecision& decision) {
 }
 
 void DecisionLog::Index() {
-  ++version_;
   gone_.clear();
-  apart_.clear();
   for (const auto& [number, decision] : decisions_) {
     if (decision.undone) continue;
     for (const DecidedPicture& picture : decision.gone) {
       gone_.insert({picture.path, {picture.content_hash, picture.size}});
-    }
-    if (decision.action != "not_duplicates") continue;
-    std::set<Content>& apart = apart_.emplace_back();
-    for (const DecidedPicture& picture : decision.kept) {
-      apart.insert({picture.content_hash, picture.size});
     }
   }
 }
@@ -219,23 +216,9 @@ uint64_t DecisionLog::trashed() const {
   return count;
 }
 
-uint64_t DecisionLog::version() const {
-  const std::lock_guard lock(mutex_);
-  return version_;
-}
-
 bool DecisionLog::IsGone(const CataloguedPicture& picture) const {
   const std::lock_guard lock(mutex_);
   return gone_.contains({picture.path, {picture.content_hash, picture.size}});
-}
-
-bool DecisionLog::AreApart(const std::vector<const CataloguedPicture*>& pictures) const {
-  const std::lock_guard lock(mutex_);
-  return std::ranges::any_of(apart_, [&](const std::set<Content>& apart) {
-    return std::ranges::all_of(pictures, [&](const CataloguedPicture* picture) {
-      return apart.contains({picture->content_hash, picture->size});
-    });
-  });
 }
 
 }  // namespace bitpool

@@ -35,6 +35,7 @@ struct ServedDecision {
   std::vector<DecidedPicture> gone = {};  // the kept one of gone[i] is kept[keeper[i]]
   std::vector<uint64_t> keeper = {};      // empty without groups
   bool moved = false;                     // to the trash folder
+  std::vector<uint64_t> in_library = {};  // decisions that the library itself keeps for it
   std::vector<std::pair<std::string, std::string>> failures = {};  // paths that were not, and why
   std::string time = {};
   bool undone = false;
@@ -59,12 +60,9 @@ class DecisionLog {
 
   std::vector<ServedDecision> List() const;  // the newest first
   uint64_t trashed() const;                  // pictures in the trash folder
-  uint64_t version() const;                  // another one after every decision
 
   // Whether this picture is to go by a decision that holds.
   bool IsGone(const CataloguedPicture& picture) const;
-  // Whether these were all said to be no duplicates, by one decision.
-  bool AreApart(const std::vector<const CataloguedPicture*>& pictures) const;
 
  private:
   using Content = std::pair<uint64_t, uint64_t>;
@@ -78,10 +76,8 @@ class DecisionLog {
   Env& env_;
   std::filesystem::path library_;
   mutable std::mutex mutex_;
-  uint64_t version_ = 0;
   std::map<uint64_t, ServedDecision> decisions_;
   std::set<std::pair<std::string, Content>> gone_;
-  std::vector<std::set<Content>> apart_;
 };
 
 }  // namespace bitpool

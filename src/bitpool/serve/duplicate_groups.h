@@ -1,7 +1,8 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
-#include <functional>
+#include <filesystem>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -18,37 +19,26 @@ struct DuplicatesQuery {
   std::string rule = "pixels";     // as openapi.json has them
   std::string prefer_folder = {};  // pictures in it are kept before all others
   std::optional<int> radius = {};
+  bool similar = false;  // groups of pictures that are only similar, instead of all others
 
   bool operator==(const DuplicatesQuery&) const = default;
 };
 
-struct ServedDuplicate {
-  CataloguedPicture picture;
-  std::string kind;  // how it relates to the first: exact, edited, part or similar
-  int distance = 0;
-};
-
-struct ServedGroup {
-  std::string id;      // the same as long as its pictures are the same
-  std::string kind;    // the loosest of its members
-  std::string reason;  // why the first is the one to keep
-  std::vector<ServedDuplicate> members;
-
-  uint64_t spare_bytes() const;  // of all but the first
-};
-
 struct ServedDuplicates {
   uint64_t generation = 0;
-  std::filesystem::path root;
-  std::vector<ServedGroup> groups;  // exact ones first, then by the path of the first
+  std::vector<DuplicateGroup> groups;  // exact ones first, then by the path of the first
 };
 
-// The one place that knows how a library finds duplicates.
+// The same as long as the pictures of the group are the same.
+std::string GroupId(const DuplicateGroup& group);
+uint64_t SpareBytes(const DuplicateGroup& group);  // of all that are not kept
+
+// Throws as PictureLibrary::Duplicates.
 ServedDuplicates FindServedDuplicates(const PictureLibrary& library, const DuplicatesQuery& query,
                                       const RunContext& context);
 
-// Remembers the last answer: pages ask for one part of it after the other. Who asks while it is
-// being found waits for it.
+// Remembers the last answers: pages ask for one part after the other. Who asks while they are being
+// found waits for them.
 class DuplicateCache {
  public:
   using Found = std::shared_ptr<const ServedDuplicates>;
@@ -57,9 +47,12 @@ class DuplicateCache {
   void Forget();
 
  private:
+  struct Answer {
+    DuplicatesQuery query;
+    Found found;
+  };
   std::mutex mutex_;
-  DuplicatesQuery query_;
-  Found found_;
+  std::array<Answer, 2> answers_;  // without and with similar ones
 };
 
 }  // namespace bitpool

@@ -5,8 +5,9 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "bitpool/base/error.h"
 #include "bitpool/http/problem.h"
-#include "bitpool/library/library_duplicates.h"
+#include "bitpool/library/move_script.h"
 #include "bitpool/serve/library_changes.h"
 #include "bitpool/serve/parameters.h"
 #include "bitpool/serve/picture_files.h"
@@ -25,68 +26,70 @@ const std::initializer_list<std::string_view> kRules = {"pixels", "size", "oldes
   throw ProblemError(400, "invalid_argument", detail);
 }
 
+using Groups = std::vector<const DuplicateGroup*>;
+
 // The groups that nobody has decided about.
-std::vector<const ServedGroup*> OpenGroups(ServedLibrary& served, const ServedDuplicates& found) {
-  std::vector<const ServedGroup*> open;
-  for (const ServedGroup& group : found.groups) {
-    std::vector<const CataloguedPicture*> left;
-    for (const ServedDuplicate& member : group.members) {
-      if (!served.decisions().IsGone(member.picture)) left.push_back(&member.picture);
-    }
-    if (left.size() == group.members.size() && !served.decisions().AreApart(left))
-      open.push_back(&group);
+Groups OpenGroups(const ServedLibrary& served, const ServedDuplicates& found) {
+  Groups open;
+  for (const DuplicateGroup& group : found.groups) {
+    const bool decided = std::ranges::any_of(group.pictures, [&](const DuplicatePicture& member) {
+      return served.decisions().IsGone(member.picture);
+    });
+    if (!decided) open.push_back(&group);
   }
   return open;
 }
 
-json GroupJson(const ServedLibrary& served, const ServedGroup& group) {
+json GroupJson(const ServedLibrary& served, const DuplicateGroup& group) {
   json members = json::array();
-  for (const ServedDuplicate& member : group.members) {
-    const bool keep = &member == &group.members.front();
+  for (const DuplicatePicture& member : group.pictures) {
     members.push_back({{"picture", PictureJson(served.name(), member.picture)},
-                       {"kind", keep ? json() : json(member.kind)},
+                       {"kind", member.compared_with ? json(NameOf(member.evidence.kind)) : json()},
                        {"distance", member.distance},
-                       {"keep", keep}});
+                       {"keep", member.keep}});
   }
-  return {{"id", group.id},
-          {"kind", group.kind},
-          {"keep", group.members.front().picture.id},
-          {"reason", group.reason},
+  return {{"id", GroupId(group)},
+          {"kind", NameOf(group.kind)},
+          {"keep", group.pictures.front().picture.id},
+          {"reason", group.reason.words},
           {"members", std::move(members)},
-          {"bytes", group.spare_bytes()}};
+          {"bytes", SpareBytes(group)}};
 }
 
-json SummaryJson(const std::vector<const ServedGroup*>& groups) {
+json SummaryJson(const Groups& groups) {
   json summary;
-  for (const char* kind : {"exact", "edited", "part", "similar"}) {
+  for (const DuplicateKind kind : {DuplicateKind::kExact, DuplicateKind::kEdited,
+                                   DuplicateKind::kPart, DuplicateKind::kSimilar}) {
     uint64_t count = 0, pictures = 0, bytes = 0;
-    for (const ServedGroup* group : groups) {
+    for (const DuplicateGroup* group : groups) {
       if (group->kind != kind) continue;
       ++count;
-      pictures += group->members.size() - 1;
-      bytes += group->spare_bytes();
+      pictures += static_cast<uint64_t>(
+          std::ranges::count(group->pictures, false, &DuplicatePicture::keep));
+      bytes += SpareBytes(*group);
     }
-    summary[kind] = {{"groups", count}, {"pictures", pictures}, {"bytes", bytes}};
+    summary[NameOf(kind)] = {{"groups", count}, {"pictures", pictures}, {"bytes", bytes}};
   }
   return summary;
 }
 
 DuplicatesQuery ReadQuery(const RequestTarget& target) {
   DuplicatesQuery query{.rule = ChoiceParameter(target, "rule", kRules),
-                        .prefer_folder = TextParameter(target, "prefer_folder")};
+                        .prefer_folder = TextParameter(target, "prefer_folder"),
+                        .similar = TextParameter(target, "kind") == "similar"};
   if (const auto radius = NumberParameter(target, "radius", {.least = 0, .most = kMaxBits}))
     query.radius = static_cast<int>(*radius);
   return query;
 }
 
 // Where a page begins: behind the group that the cursor names, or, when that is gone, at its place.
-size_t PlaceAfter(const std::vector<const ServedGroup*>& groups,
-                  const std::optional<std::string>& cursor) {
+size_t PlaceAfter(const Groups& groups, const std::optional<std::string>& cursor) {
   if (!cursor) return 0;
   const size_t dot = cursor->find('.');
   if (dot == std::string::npos) Refuse("cursor: expected `next` of a page");
   const std::string id = cursor->substr(0, dot);
-  const auto found = std::ranges::find(groups, id, [](const auto* group) { return group->id; });
+  const auto found =
+      std::ranges::find(groups, id, [](const auto* group) { return GroupId(*group); });
   if (found != groups.end()) return static_cast<size_t>(found - groups.begin()) + 1;
   return std::min<size_t>(NumberSegment(cursor->substr(dot + 1), "page"), groups.size());
 }
@@ -99,16 +102,16 @@ HttpResponse ListDuplicates(const RouteCall& call, const ServiceState& state) {
   const auto limit = static_cast<size_t>(LimitParameter(call.target));
   (void)served.Snapshot();  // says why there is nothing
   const auto found = served.duplicates().Get(served.library(), query, state.all_threads);
-  const std::vector<const ServedGroup*> open = OpenGroups(served, *found);
-  std::vector<const ServedGroup*> wanted;
-  std::ranges::copy_if(open, std::back_inserter(wanted), [&](const ServedGroup* group) {
-    return kind.empty() ? group->kind != "similar" : group->kind == kind;
+  const Groups open = OpenGroups(served, *found);
+  Groups wanted;
+  std::ranges::copy_if(open, std::back_inserter(wanted), [&](const DuplicateGroup* group) {
+    return kind.empty() || NameOf(group->kind) == kind;
   });
   const size_t first = PlaceAfter(wanted, call.target.Parameter("cursor"));
   const size_t end = std::min(first + limit, wanted.size());
   json groups = json::array(), next;
   for (size_t i = first; i < end; ++i) groups.push_back(GroupJson(served, *wanted[i]));
-  if (end < wanted.size() && end > 0) next = fmt::format("{}.{}", wanted[end - 1]->id, end);
+  if (end < wanted.size() && end > 0) next = fmt::format("{}.{}", GroupId(*wanted[end - 1]), end);
   return JsonResponse({{"groups", std::move(groups)},
                        {"total", wanted.size()},
                        {"next", std::move(next)},
@@ -151,19 +154,20 @@ ServedDecision KeepSuggestedOf(ServedLibrary& served, const ServiceState& state,
   const std::string kind = body.value("kind", "");
   if (kind != "exact" && kind != "edited" && kind != "part" && kind != "similar")
     Refuse("kind: expected exact, edited, part or similar");
-  DuplicatesQuery query{.rule = body.value("rule", "pixels"),
-                        .prefer_folder = body.value("prefer_folder", "")};
+  const DuplicatesQuery query{.rule = body.value("rule", "pixels"),
+                              .prefer_folder = body.value("prefer_folder", ""),
+                              .similar = kind == "similar"};
   if (std::ranges::find(kRules, query.rule) == kRules.end())
     Refuse(fmt::format("rule: expected one of {}", fmt::join(kRules, ", ")));
   const auto found = served.duplicates().Get(served.library(), query, state.all_threads);
   ServedDecision decision{.action = "keep_suggested"};
-  for (const ServedGroup* group : OpenGroups(served, *found)) {
-    if (group->kind != kind) continue;
+  for (const DuplicateGroup* group : OpenGroups(served, *found)) {
+    if (NameOf(group->kind) != kind) continue;
     ++decision.groups;
-    decision.kept.push_back(DecidedOf(group->members.front().picture));
-    for (size_t i = 1; i < group->members.size(); ++i) {
-      decision.gone.push_back(DecidedOf(group->members[i].picture));
-      decision.keeper.push_back(decision.kept.size() - 1);
+    const size_t keeper = decision.kept.size();
+    for (const DuplicatePicture& member : group->pictures) {
+      (member.keep ? decision.kept : decision.gone).push_back(DecidedOf(member.picture));
+      if (!member.keep) decision.keeper.push_back(keeper);
     }
   }
   return decision;
@@ -190,6 +194,22 @@ void RequireLeave(const ServiceState& state) {
                      "this server moves no pictures; --allow-changes lets it");
 }
 
+// What later groups are to respect, whoever looks for them.
+std::vector<uint64_t> NoteInLibrary(const PictureLibrary& library, const ServedDecision& decision) {
+  std::vector<uint64_t> noted;
+  const std::vector<DecidedPicture>& kept = decision.kept;
+  if (decision.action == "keep") {
+    for (const DecidedPicture& picture : kept) noted.push_back(library.DecideToKeep(picture.id).id);
+  }
+  if (decision.action != "not_duplicates") return noted;
+  for (size_t i = 0; i < kept.size(); ++i) {
+    for (size_t j = i + 1; j < kept.size(); ++j) {
+      noted.push_back(library.DecideNotDuplicates(kept[i].id, kept[j].id).id);
+    }
+  }
+  return noted;
+}
+
 HttpResponse Decide(const RouteCall& call, const ServiceState& state) {
   ServedLibrary& served = state.Library(call.captured[0]);
   (void)served.Snapshot();
@@ -203,9 +223,21 @@ HttpResponse Decide(const RouteCall& call, const ServiceState& state) {
   }
   const bool move = state.options.allow_changes;
   if (decision.action == "trash") RequireLeave(state);
+  decision.in_library = NoteInLibrary(served.library(), decision);
   decision = served.decisions().Add(std::move(decision), move, served.root());
   if (decision.moved) ForgetMoved(served, decision);
+  served.duplicates().Forget();
   return JsonResponse(ToJson(decision));
+}
+
+void ForgetInLibrary(const PictureLibrary& library, const std::vector<uint64_t>& noted) {
+  for (const uint64_t id : noted) {
+    try {
+      library.UndoDecision(id);
+    } catch (const Error& error) {
+      if (error.code() != ErrorCode::kNotFound) throw;  // somebody else undid it
+    }
+  }
 }
 
 HttpResponse Undo(const RouteCall& call, ServiceState& state) {
@@ -216,6 +248,8 @@ HttpResponse Undo(const RouteCall& call, ServiceState& state) {
   });
   if (moves) RequireLeave(state);
   const ServedDecision decision = served.decisions().Undo(number, served.root());
+  ForgetInLibrary(served.library(), decision.in_library);
+  served.duplicates().Forget();
   // What came back is found and encoded again.
   if (decision.moved) StartUpdate(state, served);
   return JsonResponse(ToJson(decision));
@@ -227,7 +261,7 @@ HttpResponse ListDecisions(const RouteCall& call, const ServiceState& state) {
   const std::optional<std::string> cursor = call.target.Parameter("cursor");
   const uint64_t before = cursor ? NumberSegment(*cursor, "page") : UINT64_MAX;
   json decisions = json::array(), next;
-  for (const ServedDecision& decision : state.Library(served.name()).decisions().List()) {
+  for (const ServedDecision& decision : served.decisions().List()) {
     if (decision.number >= before) continue;
     if (decisions.size() == limit) {
       next = std::to_string(decision.number + 1);
@@ -246,8 +280,12 @@ HttpResponse Script(const RouteCall& call, const ServiceState& state) {
     if (decision.moved || decision.undone || decision.keeper.empty()) continue;
     std::map<uint64_t, DuplicateGroup> by_keeper;
     for (size_t i = 0; i < decision.gone.size(); ++i) {
-      DuplicateGroup& group = by_keeper[decision.keeper[i]];
-      if (group.empty()) group.emplace_back().picture.path = decision.kept[decision.keeper[i]].path;
+      std::vector<DuplicatePicture>& group = by_keeper[decision.keeper[i]].pictures;
+      if (group.empty()) {
+        DuplicatePicture& keeper = group.emplace_back();
+        keeper.picture.path = decision.kept[decision.keeper[i]].path;
+        keeper.keep = true;
+      }
       group.emplace_back().picture.path = decision.gone[i].path;
     }
     for (auto& [keeper, group] : by_keeper) groups.push_back(std::move(group));

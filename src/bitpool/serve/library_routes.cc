@@ -28,7 +28,7 @@ json LibraryJson(const ServiceState& state, ServedLibrary& served) {
                  {"pictures", snapshot->catalogue().Count()},
                  {"failed", snapshot->catalogue().FailedCount()},
                  {"bits", bits},
-                 {"duplicate_radius", DefaultDuplicateRadius(bits)},
+                 {"duplicate_radius", DefaultSimilarRadius(bits)},
                  {"generation", snapshot->catalogue().generation()}});
   return result;
 }

@@ -127,7 +127,8 @@ std::shared_ptr<const PictureListings::FolderCounts> PictureListings::AllFolders
   }
   auto folders = std::make_shared<FolderCounts>();
   catalogue.ForEach(PictureSet::kCurrent, [&](const CataloguedPicture& picture) {
-    for (size_t slash = picture.path.find('/'); slash != std::string::npos;
+    // Paths in further folders of a library are absolute.
+    for (size_t slash = picture.path.find('/', 1); slash != std::string::npos;
          slash = picture.path.find('/', slash + 1)) {
       ListedFolder& folder = (*folders)[picture.path.substr(0, slash)];
       ++folder.pictures;
@@ -137,7 +138,7 @@ std::shared_ptr<const PictureListings::FolderCounts> PictureListings::AllFolders
   for (auto& [path, folder] : *folders) {
     folder.path = path;
     const size_t slash = path.rfind('/');
-    if (slash != std::string::npos) ++(*folders)[path.substr(0, slash)].folders;
+    if (slash != std::string::npos && slash > 0) ++(*folders)[path.substr(0, slash)].folders;
   }
   const std::lock_guard lock(mutex_);
   folders_ = folders;

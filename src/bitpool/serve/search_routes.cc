@@ -98,7 +98,7 @@ HttpResponse FullAnswer(const ServedLibrary& served, const QueryAnswer& answer,
     }
   }
   return JsonResponse({{"bits", bits},
-                       {"duplicate_radius", DefaultDuplicateRadius(bits)},
+                       {"duplicate_radius", DefaultSimilarRadius(bits)},
                        {"generation", answer.library.catalogue().generation()},
                        {"matches", std::move(matches)}});
 }
@@ -117,7 +117,7 @@ HttpResponse IdsLike(const ServedLibrary& served, uint64_t id, const SearchQuery
   const int64_t k = std::min<int64_t>(query.options.k, index.size() - 1);
   std::string text =
       fmt::format("{{\"bits\":{},\"duplicate_radius\":{},\"generation\":{},\"matches\":[",
-                  index.bits(), DefaultDuplicateRadius(index.bits()), moment->generation);
+                  index.bits(), DefaultSimilarRadius(index.bits()), moment->generation);
   const SearchResult found =
       index.Search(BinaryCodes(index.bits(), std::move(code)), k + 1, context);
   int64_t count = 0;

@@ -36,6 +36,7 @@ class ServedLibrary {
   PictureListings& listings() { return listings_; }
   DuplicateCache& duplicates() { return duplicates_; }
   DecisionLog& decisions() { return decisions_; }
+  const DecisionLog& decisions() const { return decisions_; }
 
   // Nothing before something was indexed.
   std::optional<LibrarySnapshot> TrySnapshot() const;
