@@ -15,6 +15,7 @@
 #include <boost/beast/http/string_body.hpp>
 #include <boost/beast/ssl/ssl_stream.hpp>
 #include <chrono>
+#include <limits>
 #include <optional>
 
 #include "bitpool/base/error.h"
@@ -150,7 +151,8 @@ class StreamConnection final : public Connection,
   void ReadHead() {
     parser_.emplace();
     parser_->header_limit(static_cast<std::uint32_t>(state_.limits.header_bytes));
-    parser_->body_limit(boost::none);  // decided when the head is known
+    // Decided when the head is known. (Boost 1.74 takes no limit for a limit of nothing.)
+    parser_->body_limit(std::numeric_limits<uint64_t>::max());
     tcp().expires_after(Seconds(state_.limits.header_seconds));
     http::async_read_header(stream_, buffer_, *parser_, Then([this](error_code error, size_t) {
                               if (error) return FailReading(error);

@@ -129,7 +129,7 @@ TEST_F(ServiceRoutesTest, AFailedUpdateSaysWhy) {
   const HttpResponse started = Post("/v1/libraries/photos/updates", "");
   EXPECT_EQ(started.status, 202);
   const std::string job(started.headers.Find("Location"));
-  json state;
+  json state = json::object();
   for (int i = 0; i < 2000 && state.value("state", "running") == "running"; ++i) {
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
     state = GetJson(job);
