@@ -7,6 +7,7 @@
 #include <boost/beast/core/flat_buffer.hpp>
 #include <boost/beast/http.hpp>
 #include <chrono>
+#include <ctime>
 #include <optional>
 #include <thread>
 #include <vector>
@@ -111,6 +112,13 @@ class Greeted : public std::enable_shared_from_this<Greeted> {
   http::response<http::string_body> answer_;
 };
 
+// Of all threads of the process.
+double ProcessorSeconds() {
+  timespec time = {};
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
+  return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) / 1e9;
+}
+
 LoadResult Summarise(std::vector<Seen>& all, double seconds) {
   LoadResult result;
   std::vector<float> times;
@@ -134,6 +142,7 @@ LoadResult Summarise(std::vector<Seen>& all, double seconds) {
 }  // namespace
 
 LoadResult RunLoad(const LoadOptions& options, const std::function<std::string()>& request) {
+  const double used = ProcessorSeconds();
   const Clock::time_point started = Clock::now();
   const Clock::time_point end = started + std::chrono::duration_cast<Clock::duration>(
                                               std::chrono::duration<double>(options.seconds));
@@ -150,7 +159,11 @@ LoadResult RunLoad(const LoadOptions& options, const std::function<std::string()
     });
   }
   for (std::thread& thread : threads) thread.join();
-  return Summarise(seen, std::chrono::duration<double>(Clock::now() - started).count());
+  LoadResult result =
+      Summarise(seen, std::chrono::duration<double>(Clock::now() - started).count());
+  if (result.answers > 0)
+    result.cpu_us = 1e6 * (ProcessorSeconds() - used) / static_cast<double>(result.answers);
+  return result;
 }
 
 struct IdleConnections::Sockets {

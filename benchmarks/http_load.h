@@ -13,6 +13,7 @@ struct LoadResult {
   double median_ms = 0;
   double p99_ms = 0;
   uint64_t answers = 0;
+  double cpu_us = 0;      // processor time of the whole process per answer, clients included
   uint64_t failures = 0;  // other statuses than 200, and lost connections
 };
 

@@ -11,14 +11,17 @@ namespace {
 
 std::vector<std::string> Row(const std::string& name, const nlohmann::json& load) {
   const auto number = [&](const char* field) { return load[field].get<double>(); };
-  return {name, fmt::format("{:.0f}", number("per_second")),
-          fmt::format("{:.2f}", number("median_ms")), fmt::format("{:.2f}", number("p99_ms")),
+  return {name,
+          fmt::format("{:.0f}", number("per_second")),
+          fmt::format("{:.2f}", number("median_ms")),
+          fmt::format("{:.2f}", number("p99_ms")),
+          fmt::format("{:.1f}", number("cpu_us")),
           load["failures"].dump()};
 }
 
 std::string Readable(const nlohmann::json& found) {
   std::vector<std::vector<std::string>> rows = {
-      {"what", "requests/s", "median ms", "p99 ms", "failures"},
+      {"what", "requests/s", "median ms", "p99 ms", "CPU µs", "failures"},
       Row("hello by bare Beast", found["hello"]),
       Row("search by id", found["search"])};
   const nlohmann::json& uploads = found["uploads"];

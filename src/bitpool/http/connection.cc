@@ -5,18 +5,18 @@
 #include <algorithm>
 #include <array>
 #include <boost/asio/post.hpp>
-#include <boost/asio/ssl/error.hpp>
+#include <boost/asio/ssl/stream.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/write.hpp>
 #include <boost/beast/core/flat_buffer.hpp>
-#include <boost/beast/core/tcp_stream.hpp>
+#include <boost/beast/core/stream_traits.hpp>
 #include <boost/beast/http/parser.hpp>
 #include <boost/beast/http/read.hpp>
 #include <boost/beast/http/string_body.hpp>
-#include <boost/beast/ssl/ssl_stream.hpp>
 #include <chrono>
 #include <limits>
 #include <optional>
+#include <utility>
 
 #include "bitpool/base/error.h"
 #include "bitpool/http/problem.h"
@@ -29,15 +29,17 @@ namespace {
 namespace asio = boost::asio;
 namespace beast = boost::beast;
 namespace http = boost::beast::http;
+using asio::ip::tcp;
 using boost::system::error_code;
-using PlainStream = beast::tcp_stream;
-using TlsStream = beast::ssl_stream<beast::tcp_stream>;
+using PlainStream = tcp::socket;
+using TlsStream = asio::ssl::stream<tcp::socket>;
+using Clock = std::chrono::steady_clock;
 
 constexpr size_t kPiece = size_t{256} << 10;          // of an answer between two deadlines
 constexpr size_t kReadAtOnce = size_t{16} << 10;      // while a request is waited for
 constexpr size_t kIdleBuffer = size_t{32} << 10;      // what an idle connection may keep
 constexpr uint64_t kLingerBytes = uint64_t{1} << 20;  // of an unread body that is thrown away
-constexpr auto kLingerTime = std::chrono::seconds(2);
+constexpr double kLingerSeconds = 2;
 constexpr auto kHeartbeat = std::chrono::seconds(15);  // tells that a silent feed is alive
 
 std::chrono::nanoseconds Seconds(double seconds) {
@@ -52,10 +54,6 @@ std::optional<Problem> ProblemOf(const error_code& error) {
   }
   if (error == http::error::body_limit) {
     return Problem{.status = 413, .code = "too_large", .detail = "the body is beyond the limit"};
-  }
-  if (error == beast::error::timeout) {
-    return Problem{
-        .status = 408, .code = "timeout", .detail = "the request did not arrive in time"};
   }
   static const auto& parsing = http::make_error_code(http::error::bad_method).category();
   if (error.category() == parsing && error != http::error::end_of_stream &&
@@ -73,7 +71,7 @@ class StreamConnection final : public Connection,
       : stream_(std::move(stream)), state_(state), open_(open), heartbeat_(stream_.get_executor()) {
     ++state_.connections;
     error_code ignored;
-    peer_ = tcp().socket().remote_endpoint(ignored).address().to_string(ignored);
+    peer_ = socket().remote_endpoint(ignored).address().to_string(ignored);
   }
   ~StreamConnection() override {
     ReleaseBody();
@@ -85,7 +83,7 @@ class StreamConnection final : public Connection,
   void Start() override {
     open_.insert(this->shared_from_this());
     if constexpr (std::is_same_v<Stream, TlsStream>) {
-      tcp().expires_after(Seconds(state_.limits.header_seconds));
+      SetDeadline(state_.limits.header_seconds);
       stream_.async_handshake(asio::ssl::stream_base::server, Then([this](error_code error) {
                                 if (error) return Leave();
                                 WaitForRequest();
@@ -99,19 +97,36 @@ class StreamConnection final : public Connection,
     if (waiting_ || feed_) Close();
   }
 
+  void CheckDeadline(Clock::time_point now) override {
+    if (now < deadline_) return;
+    if (!waiting_) ++state_.timed_out;
+    ClearDeadline();
+    // A sender that is too slow is told so. What encryption has begun cannot be left in the middle.
+    if (!reading_ || std::is_same_v<Stream, TlsStream>) return Close();
+    expired_ = true;
+    error_code ignored;
+    socket().cancel(ignored);
+  }
+
   void Close() override {
     error_code ignored;
     feed_ = nullptr;
     heartbeat_.cancel(ignored);
-    tcp().socket().shutdown(asio::ip::tcp::socket::shutdown_both, ignored);
-    tcp().close();
+    socket().shutdown(tcp::socket::shutdown_both, ignored);
+    socket().close(ignored);
+    ClearDeadline();
     Leave();
   }
 
  private:
   using Parser = http::request_parser<http::string_body>;
 
-  PlainStream& tcp() { return beast::get_lowest_layer(stream_); }
+  tcp::socket& socket() { return beast::get_lowest_layer(stream_); }
+
+  // Until when the next step must be done. One look at all connections some times a second costs
+  // less than a timer for each step of each of them.
+  void SetDeadline(double seconds) { deadline_ = Clock::now() + Seconds(seconds); }
+  void ClearDeadline() { deadline_ = Clock::time_point::max(); }
 
   // A completion handler that keeps this alive.
   template <class Next>
@@ -138,7 +153,7 @@ class StreamConnection final : public Connection,
     if (buffer_.size() > 0) return ReadHead();
     if (buffer_.capacity() > kIdleBuffer) buffer_ = beast::flat_buffer();
     waiting_ = true;
-    tcp().expires_after(Seconds(state_.limits.idle_seconds));
+    SetDeadline(state_.limits.idle_seconds);
     stream_.async_read_some(buffer_.prepare(kReadAtOnce),
                             Then([this](error_code error, size_t count) {
                               waiting_ = false;
@@ -153,20 +168,23 @@ class StreamConnection final : public Connection,
     parser_->header_limit(static_cast<std::uint32_t>(state_.limits.header_bytes));
     // Decided when the head is known. (Boost 1.74 takes no limit for a limit of nothing.)
     parser_->body_limit(std::numeric_limits<uint64_t>::max());
-    tcp().expires_after(Seconds(state_.limits.header_seconds));
+    SetDeadline(state_.limits.header_seconds);
+    reading_ = true;
     http::async_read_header(stream_, buffer_, *parser_, Then([this](error_code error, size_t) {
+                              reading_ = false;
                               if (error) return FailReading(error);
                               TakeHead();
                             }));
   }
 
   void FailReading(const error_code& error) {
-    if (error == beast::error::timeout) ++state_.timed_out;
-    const std::optional<Problem> problem = ProblemOf(error);
+    std::optional<Problem> problem = ProblemOf(error);
+    if (std::exchange(expired_, false)) {
+      problem = {.status = 408, .code = "timeout", .detail = "the request did not arrive in time"};
+    } else if (problem) {
+      ++state_.refused_malformed;
+    }
     if (!problem) return Close();
-    // What Beast has cut off for its time cannot be written to either.
-    if (error == beast::error::timeout) return Close();
-    ++state_.refused_malformed;
     keep_alive_ = false;
     if (request_.id.empty()) request_.id = state_.NextRequestId();
     Respond(ProblemResponse(*problem, request_.id));
@@ -224,7 +242,7 @@ class StreamConnection final : public Connection,
     }
     reserved_ = wanted;
     parser_->body_limit(limit);
-    tcp().expires_after(Seconds(state_.limits.body_seconds));
+    SetDeadline(state_.limits.body_seconds);
     if (!request_.headers.Has("Expect")) return ReadRest(admission.lane);
     static constexpr std::string_view kContinue = "HTTP/1.1 100 Continue\r\n\r\n";
     asio::async_write(stream_, asio::buffer(kContinue),
@@ -235,7 +253,9 @@ class StreamConnection final : public Connection,
   }
 
   void ReadRest(Lane lane) {
+    reading_ = true;
     http::async_read(stream_, buffer_, *parser_, Then([this, lane](error_code error, size_t) {
+                       reading_ = false;
                        if (error) return FailReading(error);
                        request_.body = std::move(parser_->get().body());
                        Dispatch(lane);
@@ -243,7 +263,7 @@ class StreamConnection final : public Connection,
   }
 
   void Dispatch(Lane lane) {
-    tcp().expires_never();
+    ClearDeadline();
     const bool taken = state_.queue(lane).TryPost([this, self = this->shared_from_this()] {
       auto response = std::make_shared<HttpResponse>(state_.handler.Handle(request_));
       asio::post(stream_.get_executor(), [this, self, response] { Respond(std::move(*response)); });
@@ -307,21 +327,16 @@ class StreamConnection final : public Connection,
   }
 
   void WritePiece(std::string_view piece) {
-    tcp().expires_after(Seconds(state_.limits.write_seconds));
+    SetDeadline(state_.limits.write_seconds);
     const std::array<asio::const_buffer, 2> buffers = {asio::buffer(head_), asio::buffer(piece)};
     asio::async_write(stream_, buffers,
                       Then([this, count = piece.size()](error_code error, size_t) {
                         head_.clear();
                         sent_ += count;
-                        if (error) return FailWriting(error);
+                        if (error) return Close();
                         if (sent_ < length_) return WriteNext();
                         Finish();
                       }));
-  }
-
-  void FailWriting(const error_code& error) {
-    if (error == beast::error::timeout) ++state_.timed_out;
-    Close();
   }
 
   void Finish() {
@@ -335,18 +350,18 @@ class StreamConnection final : public Connection,
   // Closing with bytes unread would take the answer away from a client that is still sending.
   void Linger() {
     error_code ignored;
-    tcp().socket().shutdown(asio::ip::tcp::socket::shutdown_send, ignored);
-    tcp().expires_after(kLingerTime);
+    socket().shutdown(tcp::socket::shutdown_send, ignored);
+    SetDeadline(kLingerSeconds);
     buffer_.clear();
     ThrowAwayRest(0);
   }
 
   void ThrowAwayRest(uint64_t seen) {
-    tcp().async_read_some(buffer_.prepare(kReadAtOnce),
-                          Then([this, seen](error_code error, size_t count) {
-                            if (error || seen + count > kLingerBytes) return Close();
-                            ThrowAwayRest(seen + count);
-                          }));
+    socket().async_read_some(buffer_.prepare(kReadAtOnce),
+                             Then([this, seen](error_code error, size_t count) {
+                               if (error || seen + count > kLingerBytes) return Close();
+                               ThrowAwayRest(seen + count);
+                             }));
   }
 
   void StartFeed(std::shared_ptr<EventFeed> feed) {
@@ -384,10 +399,10 @@ class StreamConnection final : public Connection,
     } else {
       piece_ += text;
     }
-    tcp().expires_after(Seconds(state_.limits.write_seconds));
+    SetDeadline(state_.limits.write_seconds);
     asio::async_write(stream_, asio::buffer(piece_), Then([this](error_code error, size_t) {
-                        if (error) return FailWriting(error);
-                        tcp().expires_never();
+                        if (error) return Close();
+                        ClearDeadline();
                         ContinueFeed();
                       }));
   }
@@ -409,6 +424,9 @@ class StreamConnection final : public Connection,
   int version_ = 11;
   bool keep_alive_ = true;
   bool waiting_ = false;  // for the first byte of a request
+  bool reading_ = false;  // the rest of one
+  bool expired_ = false;  // reading it was given up
+  Clock::time_point deadline_ = Clock::time_point::max();
   HttpResponse response_;
   std::string head_;     // what is still to be sent of it
   uint64_t length_ = 0;  // of the body as it is sent

@@ -3,6 +3,7 @@
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/ssl/context.hpp>
+#include <chrono>
 #include <memory>
 #include <unordered_set>
 
@@ -19,6 +20,8 @@ class Connection {
   virtual void FinishUp() = 0;
   // At once.
   virtual void Close() = 0;
+  // Called some times a second: gives up what takes too long.
+  virtual void CheckDeadline(std::chrono::steady_clock::time_point now) = 0;
 };
 
 // The connections of one I/O thread, which alone touches them.

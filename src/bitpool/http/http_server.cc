@@ -25,6 +25,7 @@ using asio::ip::tcp;
 using boost::system::error_code;
 
 constexpr auto kAfterAcceptFailed = std::chrono::milliseconds(100);
+constexpr auto kBetweenLooks = std::chrono::milliseconds(100);
 constexpr auto kStopPolling = std::chrono::milliseconds(5);
 
 void Require(bool fine, const char* field, const char* expected) {
@@ -44,7 +45,26 @@ struct IoThread {
   asio::io_context context{1};
   asio::executor_work_guard<asio::io_context::executor_type> work{context.get_executor()};
   ConnectionSet open;
+  asio::steady_timer looking{context};
   std::thread thread;
+
+  // Looks for connections that take too long, again and again.
+  void Look() {
+    looking.expires_after(kBetweenLooks);
+    looking.async_wait([this](error_code error) {
+      if (error) return;
+      const ConnectionSet all = open;  // they leave the set
+      const auto now = std::chrono::steady_clock::now();
+      for (const auto& connection : all) connection->CheckDeadline(now);
+      Look();
+    });
+  }
+  // REQUIRES: no connection is open.
+  void End() {
+    asio::post(context, [this] { looking.cancel(); });
+    work.reset();
+    thread.join();
+  }
 };
 
 std::unique_ptr<asio::ssl::context> MakeTls(const TlsFiles& files) {
@@ -81,6 +101,7 @@ class HttpServer::Implementation {
     Listen(options);
     for (int i = 0; i < std::max(1, options.io_threads); ++i) {
       threads_.push_back(std::make_unique<IoThread>());
+      threads_.back()->Look();
     }
     Accept();
     for (const auto& thread : threads_) {
@@ -118,8 +139,7 @@ class HttpServer::Implementation {
     // What is being answered still holds its connection and posts to its thread.
     state_.quick.Finish();
     state_.slow.Finish();
-    for (const auto& thread : threads_) thread->work.reset();
-    for (const auto& thread : threads_) thread->thread.join();
+    for (const auto& thread : threads_) thread->End();
   }
 
  private:

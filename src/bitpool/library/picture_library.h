@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -51,6 +52,8 @@ struct UpdateOptions {
   // A network whose features a coder is to be learned with from the pictures, for finding scenes
   // again. A library that has a coder with these features already keeps it.
   std::optional<NamedNetwork> network = {};
+  // Is told of every picture that fails as it comes, on the thread that updates; may be empty.
+  std::function<void(const FailedPicture&)> on_failure = {};
 };
 
 // A library of pictures: the one way into it.

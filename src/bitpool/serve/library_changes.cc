@@ -40,10 +40,11 @@ std::shared_ptr<Job> StartUpdate(ServiceState& state, ServedLibrary& served) {
   auto job = state.jobs.Start(served.name(), [&served](Job& running) {
     const RunContext context(
         {.stop = running.stop_token(), .progress = running.shared_from_this()});
-    const UpdateSummary summary = served.library().Update({}, context);
-    for (const FailedPicture& failed : summary.failed) {
+    UpdateOptions options;
+    options.on_failure = [&running](const FailedPicture& failed) {
       running.NoteFailure(failed.path.string(), failed.reason);
-    }
+    };
+    const UpdateSummary summary = served.library().Update(options, context);
     served.Follow();
     return SummaryJson(summary);
   });
