@@ -193,8 +193,8 @@ nlohmann::json RunServeBench(const ServeBenchOptions& options, const RunContext&
     const uint64_t id = 1 + (++last * 7919) % static_cast<uint64_t>(options.codes);
     return SearchRequest(id, options.k);
   };
-  const std::string greeting = "GET /hello HTTP/1.1\r\nHost: localhost\r\n\r\n";
-  std::optional<LoadResult> searches, greetings;
+  const std::string greeting = "GET /livez HTTP/1.1\r\nHost: localhost\r\n\r\n";
+  std::optional<LoadResult> searches, greetings, empty;
   for (int round = 0; round < options.rounds; ++round) {
     context.ThrowIfStopped();
     const LoadOptions load{.port = hello.port(),
@@ -204,6 +204,7 @@ nlohmann::json RunServeBench(const ServeBenchOptions& options, const RunContext&
     KeepBetter(greetings, RunLoad(load, [&] { return greeting; }));
     LoadOptions ours = load;
     ours.port = server.port();
+    KeepBetter(empty, RunLoad(ours, [&] { return greeting; }));
     KeepBetter(searches, RunLoad(ours, search));
   }
   nlohmann::json result = {{"codes", options.codes},
@@ -211,6 +212,7 @@ nlohmann::json RunServeBench(const ServeBenchOptions& options, const RunContext&
                            {"connections", options.connections},
                            {"threads", context.threads()},
                            {"hello", ToJson(*greetings)},
+                           {"empty", ToJson(*empty)},
                            {"search", ToJson(*searches)},
                            {"of_hello", searches->per_second / greetings->per_second},
                            {"uploads", nullptr}};

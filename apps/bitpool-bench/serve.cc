@@ -23,6 +23,7 @@ std::string Readable(const nlohmann::json& found) {
   std::vector<std::vector<std::string>> rows = {
       {"what", "requests/s", "median ms", "p99 ms", "CPU µs", "failures"},
       Row("hello by bare Beast", found["hello"]),
+      Row("/livez", found["empty"]),
       Row("search by id", found["search"])};
   const nlohmann::json& uploads = found["uploads"];
   if (!uploads.is_null()) {

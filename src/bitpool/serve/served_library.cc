@@ -48,14 +48,15 @@ std::shared_ptr<const LibraryMoment> ServedLibrary::moment() const {
 }
 
 void ServedLibrary::Follow() {
+  const std::lock_guard following(following_);
   const std::optional<LibrarySnapshot> snapshot = TrySnapshot();
-  std::shared_ptr<const LibraryMoment> moment;
-  if (snapshot) {
-    moment = std::make_shared<const LibraryMoment>(LibraryMoment{
-        .generation = snapshot->catalogue().generation(), .index = snapshot->index()});
-  }
+  const std::shared_ptr<const LibraryMoment> last = moment();
+  const uint64_t generation = snapshot ? snapshot->catalogue().generation() : 0;
+  if (!snapshot || (last && last->generation == generation)) return;
+  auto next = std::make_shared<const LibraryMoment>(
+      LibraryMoment{.generation = generation, .index = codes_.BringTo(*snapshot)});
   const std::lock_guard lock(mutex_);
-  moment_.swap(moment);
+  moment_ = std::move(next);
 }
 
 fs::path ServedLibrary::root() const {

@@ -12,6 +12,7 @@
 #include "bitpool/library/picture_library.h"
 #include "bitpool/serve/decision_log.h"
 #include "bitpool/serve/duplicate_groups.h"
+#include "bitpool/serve/followed_codes.h"
 #include "bitpool/serve/picture_listing.h"
 
 namespace bitpool {
@@ -58,7 +59,9 @@ class ServedLibrary {
   PictureListings listings_;
   DuplicateCache duplicates_;
   DecisionLog decisions_;
-  mutable std::mutex mutex_;
+  std::mutex following_;  // held by whoever brings the codes up to date
+  FollowedCodes codes_;
+  mutable std::mutex mutex_;  // held for the moment it takes to copy or set what follows
   std::shared_ptr<const LibraryMoment> moment_;
 };
 
