@@ -101,7 +101,7 @@ class StreamConnection final : public Connection,
     if (now < deadline_) return;
     if (!waiting_) ++state_.timed_out;
     ClearDeadline();
-    // A sender that is too slow is told so. What encryption has begun cannot be left in the middle.
+    // A slow sender is told so. What encryption has begun cannot be left in the middle.
     if (!reading_ || std::is_same_v<Stream, TlsStream>) return Close();
     expired_ = true;
     error_code ignored;
@@ -123,8 +123,7 @@ class StreamConnection final : public Connection,
 
   tcp::socket& socket() { return beast::get_lowest_layer(stream_); }
 
-  // Until when the next step must be done. One look at all connections some times a second costs
-  // less than a timer for each step of each of them.
+  // Until when the next step must be done. A look at all connections costs less than their timers.
   void SetDeadline(double seconds) { deadline_ = Clock::now() + Seconds(seconds); }
   void ClearDeadline() { deadline_ = Clock::time_point::max(); }
 
@@ -437,12 +436,6 @@ class StreamConnection final : public Connection,
 };
 
 }  // namespace
-
-std::string ServerState::NextRequestId() {
-  static const auto start = static_cast<uint32_t>(
-      std::chrono::system_clock::now().time_since_epoch() / std::chrono::seconds(1));
-  return fmt::format("{:08x}-{:06x}", start, ++last_request);
-}
 
 std::shared_ptr<Connection> MakeConnection(asio::ip::tcp::socket socket, asio::ssl::context* tls,
                                            ServerState& state, ConnectionSet& open) {

@@ -81,6 +81,12 @@ std::unique_ptr<asio::ssl::context> MakeTls(const TlsFiles& files) {
 
 }  // namespace
 
+std::string ServerState::NextRequestId() {
+  static const auto start = static_cast<uint32_t>(
+      std::chrono::system_clock::now().time_since_epoch() / std::chrono::seconds(1));
+  return fmt::format("{:08x}-{:06x}", start, ++last_request);
+}
+
 void HttpLimits::Validate() const {
   Require(header_bytes >= 256 && header_bytes <= (1U << 20), "header_bytes", "256 to 1048576");
   Require(target_bytes >= 64, "target_bytes", "64 or more");
