@@ -60,7 +60,8 @@ void ServedLibrary::Follow() {
 }
 
 fs::path ServedLibrary::root() const {
-  if (const std::optional<LibrarySnapshot> snapshot = TrySnapshot()) return snapshot->root();
+  if (const std::optional<LibrarySnapshot> snapshot = TrySnapshot())
+    return env_.Canonical(snapshot->root());
   return env_.Canonical(library_->folder().path()).parent_path();
 }
 
