@@ -19,5 +19,6 @@ void AddPoolingBench(CLI::App* parent, Session& session);
 void AddQuantisationBench(CLI::App* parent, Session& session);
 void AddDuplicatesBench(CLI::App* parent, Session& session);
 void AddMatchingBench(CLI::App* parent, Session& session);
+void AddServeBench(CLI::App* parent, Session& session);
 
 }  // namespace bitpool::app

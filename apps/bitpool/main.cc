@@ -20,6 +20,7 @@ void AddSubcommands(CLI::App& app, Session& session) {
   AddQuery(app, session);
   AddReproduce(app, session);
   AddSearch(app, session);
+  AddServe(app, session);
   AddTrain(app, session);
   AddTruth(app, session);
   AddTune(app, session);

@@ -20,6 +20,7 @@ void AddPool(CLI::App& app, Session& session);
 void AddQuery(CLI::App& app, Session& session);
 void AddReproduce(CLI::App& app, Session& session);
 void AddSearch(CLI::App& app, Session& session);
+void AddServe(CLI::App& app, Session& session);
 void AddTrain(CLI::App& app, Session& session);
 void AddTruth(CLI::App& app, Session& session);
 void AddTune(CLI::App& app, Session& session);

@@ -157,10 +157,15 @@ class Updater {
     return paths;
   }
 
+  void NoteFailure(const std::string& path, const std::string& reason) {
+    summary_.failed.push_back({.path = path, .reason = reason});
+    if (update_.on_failure) update_.on_failure(summary_.failed.back());
+  }
+
   void FindMissing() {
     const std::vector<std::string> unreadable = UnreadablePaths();
     for (size_t i = 0; i < unreadable.size(); ++i) {
-      summary_.failed.push_back({.path = unreadable[i], .reason = update_.unreadable[i].reason});
+      NoteFailure(unreadable[i], update_.unreadable[i].reason);
     }
     const auto is_unreadable = [&](std::string_view path) {
       return std::ranges::any_of(unreadable, [&](const auto& at) { return IsInFolder(path, at); });
@@ -247,14 +252,14 @@ class Updater {
         if (WasHere(found.path)) ++summary_.removed;
         return batch.Remove(found.path);
       case PictureFate::kUnreadable:
-        summary_.failed.push_back({.path = found.path, .reason = examined.reason});
+        NoteFailure(found.path, examined.reason);
         return std::nullopt;
       case PictureFate::kTouched:
         ++summary_.unchanged;
         batch.Touch(found.path, found.mtime_ns);
         return std::nullopt;
       case PictureFate::kFailed:
-        summary_.failed.push_back({.path = found.path, .reason = examined.picture.failure});
+        NoteFailure(found.path, examined.picture.failure);
         break;
       case PictureFate::kEncoded:
         ++(WasHere(found.path) ? summary_.changed : summary_.added);

@@ -123,12 +123,16 @@ TEST(UpdateLibrary, FailuresAreNotedAndNotTriedAgain) {
   }
   LibraryUpdate update = pictures.MakeUpdate();
   update.batch = 7;
+  std::vector<std::string> told;
+  update.on_failure = [&](const FailedPicture& failed) { told.push_back(failed.path.string()); };
   update.encoding.encode = [](std::span<const std::byte> bytes) {
     if (testing::ToString(bytes) == FakePicture(3)) throw std::runtime_error("some library's own");
     return FakeEncode(bytes);
   };
   const UpdateSummary summary = pictures.Update(update, RunContext({.threads = 3}));
   EXPECT_EQ(Counts(summary), (Expected{29, 0, 0, 0, 11}));
+  ASSERT_EQ(told.size(), 11U);
+  for (size_t i = 0; i < told.size(); ++i) EXPECT_EQ(told[i], summary.failed[i].path.string());
   EXPECT_EQ(summary.failed[0].path, "01.jpg");
   EXPECT_EQ(summary.failed[0].reason, "not a fake picture");
   EXPECT_EQ(summary.failed[1].path, "02.jpg");

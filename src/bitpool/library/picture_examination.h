@@ -39,6 +39,8 @@ struct LibraryUpdate {
   PictureEncoding encoding;
   uint64_t max_bytes = DecodeOptions().max_bytes;  // larger files have failed and are not read
   size_t batch = 64;                               // pictures between two commits
+  // Is told of every failure as it comes, on the thread that updates; may be empty.
+  std::function<void(const FailedPicture&)> on_failure = {};
 
   // Throws kInvalidArgument, naming the field and what was expected.
   void Validate() const;

@@ -334,6 +334,7 @@ UpdateSummary PictureLibrary::Update(const UpdateOptions& options, const RunCont
       .encode = [&](std::span<const std::byte> bytes) { return chosen.Encode(bytes); },
       .thumbnail = MakeThumbnail};
   update.max_bytes = MaxPictureBytes();
+  update.on_failure = options.on_failure;
   return UpdateLibrary(writer, update, context);
 }
 

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -55,6 +56,8 @@ struct UpdateOptions {
   std::optional<NamedNetwork> network = {};
   // Learn a coder from the pictures, for this kind of search, and make all codes anew with it.
   std::optional<ViewKind> learn = {};
+  // Is told of every picture that fails as it comes, on the thread that updates; may be empty.
+  std::function<void(const FailedPicture&)> on_failure = {};
 };
 
 // A library of pictures: the one way into it.

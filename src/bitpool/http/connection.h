@@ -1,0 +1,36 @@
+#pragma once
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/ssl/context.hpp>
+#include <chrono>
+#include <memory>
+#include <unordered_set>
+
+#include "bitpool/http/server_state.h"
+
+namespace bitpool {
+
+// A client's connection. All functions are called on the thread of its I/O context.
+class Connection {
+ public:
+  virtual ~Connection() = default;
+  virtual void Start() = 0;
+  // The server ends: what waits for a request is closed, what is being answered comes to its end.
+  virtual void FinishUp() = 0;
+  // At once.
+  virtual void Close() = 0;
+  // Called some times a second: gives up what takes too long.
+  virtual void CheckDeadline(std::chrono::steady_clock::time_point now) = 0;
+};
+
+// The connections of one I/O thread, which alone touches them.
+using ConnectionSet = std::unordered_set<std::shared_ptr<Connection>>;
+
+// `tls` may be null. The connection adds itself to the set and leaves it at its end. All that is
+// named here outlives it.
+std::shared_ptr<Connection> MakeConnection(boost::asio::ip::tcp::socket socket,
+                                           boost::asio::ssl::context* tls, ServerState& state,
+                                           ConnectionSet& open);
+
+}  // namespace bitpool

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "bitpool/http/message.h"
+
+namespace bitpool {
+
+// A regular file of someone else's, opened once: size, time and bytes are of the same file, also
+// when another takes its name.
+class FileSource : public ByteSource {
+ public:
+  // Throws kNotFound, or kIo with the system's reason; also for what is no regular file.
+  explicit FileSource(const std::filesystem::path& path);
+  ~FileSource() override;
+  FileSource(const FileSource&) = delete;
+  FileSource& operator=(const FileSource&) = delete;
+
+  uint64_t size() const { return size_; }
+  int64_t modified_ns() const { return modified_ns_; }
+
+  void ReadAt(uint64_t offset, std::span<char> buffer) override;
+
+ private:
+  std::string name_;
+  int file_ = -1;
+  uint64_t size_ = 0;
+  int64_t modified_ns_ = 0;
+};
+
+}  // namespace bitpool

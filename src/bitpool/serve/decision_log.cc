@@ -1,0 +1,224 @@
+#include "bitpool/serve/decision_log.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "bitpool/base/error.h"
+#include "bitpool/http/problem.h"
+#include "bitpool/io/atomic_file.h"
+#include "bitpool/serve/parameters.h"
+
+namespace bitpool {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+constexpr uint64_t kMostBytes = uint64_t{256} << 20;  // of a file of a decision
+
+// Paths may be any bytes, which JSON has no room for: they are written in hexadecimal.
+std::string ToHex(const std::string& bytes) {
+  std::string text;
+  for (const char c : bytes) text += fmt::format("{:02x}", static_cast<unsigned char>(c));
+  return text;
+}
+
+std::string FromHex(const std::string& text) {
+  std::string bytes;
+  for (size_t i = 0; i + 1 < text.size(); i += 2) {
+    bytes += static_cast<char>(std::stoi(text.substr(i, 2), nullptr, 16));
+  }
+  return bytes;
+}
+
+json StoredPictures(const std::vector<DecidedPicture>& pictures) {
+  json stored = json::array();
+  for (const DecidedPicture& picture : pictures) {
+    stored.push_back({picture.id, ToHex(picture.path), picture.size, picture.content_hash});
+  }
+  return stored;
+}
+
+std::vector<DecidedPicture> ReadPictures(const json& stored) {
+  std::vector<DecidedPicture> pictures;
+  for (const json& one : stored) {
+    pictures.push_back({.id = one.at(0),
+                        .path = FromHex(one.at(1)),
+                        .size = one.at(2),
+                        .content_hash = one.at(3)});
+  }
+  return pictures;
+}
+
+json Stored(const ServedDecision& decision) {
+  return {{"action", decision.action},
+          {"groups", decision.groups},
+          {"kept", StoredPictures(decision.kept)},
+          {"gone", StoredPictures(decision.gone)},
+          {"keeper", decision.keeper},
+          {"moved", decision.moved},
+          {"in_library", decision.in_library},
+          {"time", decision.time},
+          {"undone", decision.undone}};
+}
+
+ServedDecision ReadDecision(uint64_t number, const json& stored) {
+  return {.number = number,
+          .action = stored.at("action"),
+          .groups = stored.at("groups"),
+          .kept = ReadPictures(stored.at("kept")),
+          .gone = ReadPictures(stored.at("gone")),
+          .keeper = stored.at("keeper"),
+          .moved = stored.at("moved"),
+          .in_library = stored.at("in_library"),
+          .failures = {},
+          .time = stored.at("time"),
+          .undone = stored.at("undone")};
+}
+
+// Moves a file to a place where there is none.
+void Move(Env& env, const fs::path& from, const fs::path& to) {
+  if (env.Exists(to)) throw Error(ErrorCode::kInvalidArgument, to.string(), "is there already");
+  env.MakeFolders(to.parent_path());
+  env.Rename(from, to);
+}
+
+json Ids(const std::vector<DecidedPicture>& pictures) {
+  json ids = json::array();
+  for (const DecidedPicture& picture : pictures) ids.push_back(picture.id);
+  return ids;
+}
+
+}  // namespace
+
+DecidedPicture DecidedOf(const CataloguedPicture& picture) {
+  return {.id = picture.id,
+          .path = picture.path,
+          .size = picture.size,
+          .content_hash = picture.content_hash};
+}
+
+json ToJson(const ServedDecision& decision) {
+  json failures = json::array();
+  for (const auto& [path, reason] : decision.failures) {
+    failures.push_back({{"path", path}, {"reason", reason}});
+  }
+  uint64_t bytes = 0;
+  for (const DecidedPicture& picture : decision.gone) bytes += picture.size;
+  return {{"id", decision.number == 0 ? "" : std::to_string(decision.number)},
+          {"action", decision.action},
+          {"groups", decision.groups},
+          {"kept", Ids(decision.kept)},
+          {"gone", Ids(decision.gone)},
+          {"bytes", bytes},
+          {"moved", decision.moved},
+          {"failures", std::move(failures)},
+          {"time", decision.time},
+          {"undone", decision.undone}};
+}
+
+DecisionLog::DecisionLog(Env& env, const fs::path& library) : env_(env), library_(library) {
+  const fs::path folder = library_ / "decisions";
+  if (!env_.Exists(folder)) return;
+  for (const std::string& name : env_.List(folder)) {
+    try {
+      const std::vector<std::byte> bytes = env_.Read(folder / name, kMostBytes);
+      const auto* text = reinterpret_cast<const char*>(bytes.data());
+      const uint64_t number = std::stoull(name);
+      decisions_[number] = ReadDecision(number, json::parse(text, text + bytes.size()));
+    } catch (const std::exception&) {  // what cannot be read does no harm
+    }
+  }
+  Index();
+}
+
+fs::path DecisionLog::FileOf(uint64_t number) const {
+  return library_ / "decisions" / fmt::format("{:06}.json", number);
+}
+
+fs::path DecisionLog::TrashOf(const ServedDecision& decision, const DecidedPicture& picture) const {
+  // Paths in further folders of a library are absolute.
+  return library_ / "trash" / fmt::format("{:06}", decision.number) /
+         fs::path(picture.path).relative_path();
+}
+
+void DecisionLog::Save(const ServedDecision& decision) {
+  const std::string text = Stored(decision).dump() + "\n";
+  env_.MakeFolders(library_ / "decisions");
+  WriteFile(env_, FileOf(decision.number), std::as_bytes(std::span(text)), IfExists::kReplace);
+  decisions_[decision.number] = decision;
+  Index();
+}
+
+void DecisionLog::Index() {
+  gone_.clear();
+  for (const auto& [number, decision] : decisions_) {
+    if (decision.undone) continue;
+    for (const DecidedPicture& picture : decision.gone) {
+      gone_.insert({picture.path, {picture.content_hash, picture.size}});
+    }
+  }
+}
+
+ServedDecision DecisionLog::Add(ServedDecision decision, bool move, const fs::path& root) {
+  const std::lock_guard lock(mutex_);
+  decision.number = decisions_.empty() ? 1 : decisions_.rbegin()->first + 1;
+  decision.time = TimeNow();
+  decision.moved = move && !decision.gone.empty();
+  Save(decision);
+  if (!move) return decision;
+  for (const DecidedPicture& picture : decision.gone) {
+    try {
+      Move(env_, root / picture.path, TrashOf(decision, picture));
+    } catch (const Error& error) {
+      decision.failures.emplace_back(picture.path, error.reason());
+    }
+  }
+  return decision;
+}
+
+ServedDecision DecisionLog::Undo(uint64_t number, const fs::path& root) {
+  const std::lock_guard lock(mutex_);
+  const auto found = decisions_.find(number);
+  if (found == decisions_.end())
+    throw ProblemError(404, "not_found", fmt::format("there is no decision {}", number));
+  ServedDecision decision = found->second;
+  if (decision.undone)
+    throw ProblemError(409, "conflict", fmt::format("decision {} was undone already", number));
+  for (const DecidedPicture& picture : decision.gone) {
+    const fs::path trashed = TrashOf(decision, picture);
+    if (!decision.moved || !env_.Exists(trashed)) continue;
+    try {
+      Move(env_, trashed, root / picture.path);
+    } catch (const Error& error) {
+      decision.failures.emplace_back(picture.path, error.reason());
+    }
+  }
+  decision.undone = decision.failures.empty();
+  Save(decision);
+  return decision;
+}
+
+std::vector<ServedDecision> DecisionLog::List() const {
+  const std::lock_guard lock(mutex_);
+  std::vector<ServedDecision> list;
+  for (auto one = decisions_.rbegin(); one != decisions_.rend(); ++one) list.push_back(one->second);
+  return list;
+}
+
+uint64_t DecisionLog::trashed() const {
+  const std::lock_guard lock(mutex_);
+  uint64_t count = 0;
+  for (const auto& [number, decision] : decisions_) {
+    if (decision.moved && !decision.undone) count += decision.gone.size();
+  }
+  return count;
+}
+
+bool DecisionLog::IsGone(const CataloguedPicture& picture) const {
+  const std::lock_guard lock(mutex_);
+  return gone_.contains({picture.path, {picture.content_hash, picture.size}});
+}
+
+}  // namespace bitpool

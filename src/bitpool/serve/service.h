@@ -1,0 +1,70 @@
+#pragma once
+
+#include <condition_variable>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+
+#include "bitpool/http/http_server.h"
+#include "bitpool/serve/metrics.h"
+#include "bitpool/serve/page.h"
+#include "bitpool/serve/route_table.h"
+#include "bitpool/serve/service_state.h"
+
+namespace bitpool {
+
+// What `bitpool serve` answers: libraries, indexes and models over HTTP, as openapi.json describes
+// it, and the page. Knows nothing of sockets.
+class Service : public HttpHandler {
+ public:
+  Service(Env& env, ServiceOptions options);
+  ~Service() override;
+  Service(const Service&) = delete;
+  Service& operator=(const Service&) = delete;
+
+  // Before the first request. Throw kInvalidArgument for a name that is taken, and as
+  // ServedLibrary, OpenIndex and OpenModel.
+  void AddLibrary(const std::string& name, const std::filesystem::path& folder);
+  void AddIndex(const std::string& name, const std::filesystem::path& file);
+  void AddModel(const std::string& name, const std::filesystem::path& file);
+  // Follows the libraries from now on, and tells how the transport is.
+  void Start(std::function<HttpServerStatus()> transport);
+  // Is no longer ready, stops the jobs and writes what was changed. Throws as SaveIndex.
+  void Stop();
+  // Gets a line for every answer that shows a mistake of ours, from any thread.
+  void set_log(std::function<void(const std::string&)> log) { log_ = std::move(log); }
+
+  std::variant<Admission, HttpResponse> Admit(const HttpRequest& head) override;
+  HttpResponse Handle(const HttpRequest& request) override;
+  void Hurry() override { state_.hurry.request_stop(); }
+
+  const RouteTable& routes() const { return table_; }
+
+ private:
+  void AddServerRoutes();
+  Access CallerAccess(const HttpRequest& request) const;
+  // The place among the metrics, with the answer; nothing is thrown.
+  HttpResponse Answer(const HttpRequest& request, size_t& route);
+  HttpResponse Refusal(const HttpRequest& request, const std::exception_ptr& error) const;
+  HttpResponse MetricsText() const;
+  HttpResponse ServerFacts(const RouteCall& call) const;
+  HttpResponse StartSession(const RouteCall& call);
+  void RequireNewName(bool taken, const std::string& name) const;
+  void Follow();
+
+  Env& env_;
+  ServiceState state_;
+  StaticFiles files_;
+  RouteTable table_;
+  std::unique_ptr<RouteMetrics> metrics_;  // a place per route, then files, then the rest
+  std::function<void(const std::string&)> log_;
+  std::mutex mutex_;
+  std::condition_variable ending_;
+  bool ended_ = false;
+  std::thread follower_;
+};
+
+}  // namespace bitpool
