@@ -1,0 +1,250 @@
+import { api } from "./api.js";
+import { boxText, parseBox } from "./crop_box.js";
+import { button, element, fill, icon } from "./dom.js";
+import { firstRun } from "./first_run.js";
+import { shapeOf } from "./justified_rows.js";
+import "./picture_grid.js";
+import { choosePicture } from "./picture_intake.js";
+import "./query_panel.js";
+import { findQuery } from "./query_store.js";
+import { changedAddress, currentRoute, go, routeAddress } from "./routes.js";
+import { ShownPicture } from "./shown_picture.js";
+import { failedState, isAbort, state } from "./states.js";
+import { distanceText, likeness, plural, shortDistance } from "./words.js";
+
+/** @typedef {import("./routes.js").Route} Route */
+/** @typedef {import("./api.js").Library} Library */
+/** @typedef {import("./api.js").Match} Match */
+/** @typedef {import("./api.js").Picture} Picture */
+
+const asked = 200; // results; the slider chooses among them without another request
+const usualShare = 3 / 8; // of the bits may differ, unless the slider says otherwise
+
+/** Pictures that are like a picture. */
+class SearchView extends HTMLElement {
+  constructor() {
+    super();
+    this.panel = /** @type {import("./query_panel.js").QueryPanel} */ (document.createElement("query-panel"));
+    this.results = element("section", { class: "results", "aria-label": "Results" });
+    this.count = element("p", { class: "muted numbers", role: "status" });
+    this.grid = /** @type {import("./picture_grid.js").PictureGrid} */ (document.createElement("picture-grid"));
+    this.shownPicture = new ShownPicture(
+      (id) => this.find(id),
+      () => this.grid.focusPlace(this.grid.active),
+    );
+    this.searching = new AbortController();
+    this.queryShown = "";
+    this.searchShown = "";
+    /** @type {import("./api.js").Matches | null} */
+    this.answer = null;
+    /** @type {Match[]} those that are alike enough */
+    this.found = [];
+  }
+
+  connectedCallback() {
+    this.panel.crop.addEventListener("box", (event) => this.changeBox(/** @type {CustomEvent} */ (event).detail));
+    this.panel.slider.addEventListener("alike", (event) => this.changeAlike(/** @type {CustomEvent} */ (event).detail));
+  }
+
+  disconnectedCallback() {
+    this.searching.abort();
+    this.shownPicture.close();
+  }
+
+  /** @param {Route} route @param {Library} library */
+  async follow(route, library) {
+    this.library = library;
+    const { parameters } = route;
+    const picture = Number(parameters.get("picture"));
+    const upload = parameters.get("upload");
+    if (!library.indexed || library.pictures === 0) {
+      fill(this, firstRun(library));
+    } else if (!picture && !upload) {
+      this.queryShown = this.searchShown = "";
+      await this.showStart(library);
+    } else {
+      await this.showSearch(picture || String(upload), parameters);
+    }
+    await this.shownPicture.follow(route);
+  }
+
+  /** Before anything was asked. @private @param {Library} library */
+  async showStart(library) {
+    const strip = element("div", { class: "start-strip" });
+    fill(
+      this,
+      element(
+        "div",
+        { class: "start" },
+        element("h1", {}, "What are you looking for?"),
+        element("p", { class: "muted" }, `Show a picture, and see what is like it among ${plural(library.pictures, "picture")}.`),
+        element(
+          "button",
+          { class: "drop-zone", type: "button", onclick: choosePicture },
+          icon("upload"),
+          element("strong", {}, "Drop a picture here, paste one, or choose a file"),
+          element("span", { class: "muted small" }, "It is only compared, and not kept on the server."),
+        ),
+      ),
+      strip,
+    );
+    try {
+      const { pictures } = await api.pictures(library.name, { sort: "date", state: "fine", limit: 24 });
+      fill(
+        strip,
+        element("h2", {}, "Or begin with one of yours"),
+        this.grid,
+      );
+      this.showPictures(pictures, "Newest pictures");
+    } catch (error) {
+      fill(strip, failedState("The pictures could not be listed", error, () => this.showStart(library)));
+    }
+  }
+
+  /** @private @param {Picture[]} pictures @param {string} label */
+  showPictures(pictures, label) {
+    const { name } = /** @type {Library} */ (this.library);
+    const more = (/** @type {Picture} */ picture) => routeAddress(name, "search", { picture: picture.id });
+    this.grid.show({
+      total: pictures.length,
+      pictureAt: (place) => pictures[place],
+      shapes: pictures.map(shapeOf),
+      label,
+      address: more,
+      moreAddress: more,
+    });
+  }
+
+  /** @private @param {number | string} query an id or the key of an upload @param {URLSearchParams} parameters */
+  async showSearch(query, parameters) {
+    if (this.panel.parentElement !== this) fill(this, element("h1", { class: "visually-hidden" }, "Search"), this.panel, this.results);
+    const box = parseBox(parameters.get("box"));
+    const search = `${query} ${boxText(box)}`;
+    if (search !== this.searchShown) {
+      this.searchShown = search;
+      this.searching.abort();
+      this.searching = new AbortController();
+      try {
+        await this.ask(query, boxText(box), this.searching.signal);
+      } catch (error) {
+        if (!isAbort(error)) this.showFailure(error);
+        return;
+      }
+    }
+    this.panel.showBox(box);
+    this.showResults(parameters);
+  }
+
+  /** @private @param {number | string} query @param {string | null} box @param {AbortSignal} signal */
+  async ask(query, box, signal) {
+    const { name } = /** @type {Library} */ (this.library);
+    this.results.setAttribute("aria-busy", "true");
+    const file = typeof query === "string" ? await findQuery(query) : null;
+    if (typeof query === "string" && !file) throw new Error(goneUpload);
+    const shown = this.showQuery(query, file, signal);
+    this.answer = null;
+    const answer = await api.search(name, file ?? Number(query), { k: asked, box }, signal);
+    await shown;
+    signal.throwIfAborted();
+    this.answer = answer;
+    this.results.removeAttribute("aria-busy");
+  }
+
+  /** @private @param {number | string} query @param {Blob | null} file @param {AbortSignal} signal */
+  async showQuery(query, file, signal) {
+    if (this.queryShown === String(query)) return;
+    this.queryShown = String(query);
+    if (file) {
+      await this.panel.showFile(file);
+      return;
+    }
+    const picture = await api.picture(/** @type {Library} */ (this.library).name, Number(query));
+    if (!signal.aborted) this.panel.showPicture(picture);
+  }
+
+  /** @private @param {unknown} error */
+  showFailure(error) {
+    this.searchShown = this.queryShown = "";
+    this.results.removeAttribute("aria-busy");
+    const { name } = /** @type {Library} */ (this.library);
+    if (error instanceof Error && error.message === goneUpload) {
+      const choose = button("upload", "Choose a picture", { class: "primary", onclick: choosePicture });
+      fill(this, state("picture", "This picture is not here any more", [goneUpload], { actions: [choose] }));
+      return;
+    }
+    const start = element("a", { class: "button", href: routeAddress(name, "search") }, "Another picture");
+    const failed = failedState("The search did not succeed", error, () => this.follow(currentRoute(), /** @type {Library} */ (this.library)));
+    failed.querySelector(".actions")?.append(start);
+    fill(this, failed);
+  }
+
+  /** @private @param {URLSearchParams} parameters */
+  showResults(parameters) {
+    if (!this.answer) return;
+    const { bits, matches } = this.answer;
+    const alike = parameters.has("alike") ? Number(parameters.get("alike")) : Math.floor(bits * usualShare);
+    this.panel.slider.show(bits, matches.map(({ distance }) => distance), alike);
+    this.drawResults(alike);
+  }
+
+  /** @private @param {number} alike */
+  drawResults(alike) {
+    if (!this.answer) return;
+    const { bits, matches } = this.answer;
+    const limit = alike >= bits / 2 ? bits : alike;
+    this.found = matches.filter(({ distance }) => distance <= limit).sort((a, b) => degree(a, bits) - degree(b, bits));
+    const more = matches.length === asked && this.found.length === asked ? " or more" : "";
+    this.count.textContent = this.found.length ? `${plural(this.found.length, "picture")}${more}` : "";
+    if (this.found.length === 0) {
+      const nearest = button("similar", "Show the nearest anyway", { class: "primary", onclick: () => go(changedAddress({ alike: bits / 2 })) });
+      const none = matches.length ? "Nothing in this library is that alike." : "There is nothing to compare with.";
+      fill(this.results, this.count, state("search", "No such picture", [none], { actions: matches.length ? [nearest] : [] }));
+      return;
+    }
+    if (this.grid.parentElement !== this.results) fill(this.results, this.count, this.grid);
+    this.grid.show({
+      total: this.found.length,
+      pictureAt: (place) => this.found[place]?.picture,
+      shapes: this.found.map(({ picture }) => shapeOf(picture)),
+      label: "Pictures that are alike",
+      address: (picture) => changedAddress({ show: picture.id }),
+      moreAddress: (picture) => routeAddress(/** @type {Library} */ (this.library).name, "search", { picture: picture.id }),
+      headingOf: (place) => likeness(this.found[place].distance, bits).name,
+      caption: (picture, place) => [picture.name, shortDistance(this.found[place].distance)],
+    });
+  }
+
+  /** @private @param {number} alike */
+  changeAlike(alike) {
+    const usual = this.answer && alike === Math.floor(this.answer.bits * usualShare);
+    history.replaceState(history.state, "", changedAddress({ alike: usual ? null : alike }));
+    this.drawResults(alike);
+  }
+
+  /** @private @param {import("./crop_box.js").Box | null} box */
+  changeBox(box) {
+    go(changedAddress({ box: boxText(box), show: null }));
+  }
+
+  /** @private @param {number} id */
+  async find(id) {
+    const { name, bits } = /** @type {Library} */ (this.library);
+    const place = this.found.findIndex(({ picture }) => picture.id === id);
+    if (place < 0) return { picture: await api.picture(name, id), facts: [], step: null };
+    const { picture, distance } = this.found[place];
+    this.grid.active = place;
+    const { name: words, hint } = likeness(distance, bits);
+    const step = async (/** @type {number} */ steps) => {
+      const neighbour = this.found[place + steps];
+      return neighbour ? { show: neighbour.picture.id } : null;
+    };
+    return { picture, facts: /** @type {[string, string][]} */ ([[words, `${distanceText(distance, bits)}: ${hint}`]]), step };
+  }
+}
+
+const goneUpload = "It was dropped in another browser, or some time ago, and is not kept on the server. Drop it once more.";
+
+/** @param {Match} match @param {number} bits */
+const degree = ({ distance }, bits) => likeness(distance, bits).share;
+
+customElements.define("search-view", SearchView);

@@ -1,0 +1,31 @@
+import { api } from "./api.js";
+
+/** @typedef {import("./api.js").Library} Library */
+
+/** What the page knows of the server: what may be done, and its libraries. Sends "change" when that changed. */
+class Session extends EventTarget {
+  constructor() {
+    super();
+    /** @type {import("./api.js").Server | null} */
+    this.server = null;
+    /** @type {Library[]} */
+    this.libraries = [];
+  }
+
+  get mayWrite() {
+    return this.server?.access === "write";
+  }
+
+  /** @param {string | null} name @returns {Library | undefined} */
+  library(name) {
+    return this.libraries.find((library) => library.name === name);
+  }
+
+  async load() {
+    this.server = await api.server();
+    this.libraries = this.server.access === "none" ? [] : await api.libraries();
+    this.dispatchEvent(new Event("change"));
+  }
+}
+
+export const session = new Session();

@@ -1,0 +1,82 @@
+// Numbers, names and distances in words.
+
+const counts = new Intl.NumberFormat("en");
+const days = new Intl.DateTimeFormat("en", { dateStyle: "long" });
+const moments = new Intl.DateTimeFormat("en", { dateStyle: "medium", timeStyle: "short" });
+const months = new Intl.DateTimeFormat("en", { year: "numeric", month: "long" });
+
+/** @param {number} number */
+export const countText = (number) => counts.format(number);
+
+/**
+ * @param {number} number
+ * @param {string} one
+ * @param {string} [many]
+ */
+export const plural = (number, one, many = `${one}s`) => `${countText(number)} ${number === 1 ? one : many}`;
+
+/** @param {number} bytes */
+export function bytesText(bytes) {
+  if (bytes < 1000) return plural(bytes, "byte");
+  const units = ["kB", "MB", "GB", "TB"];
+  let value = bytes / 1000;
+  let unit = 0;
+  while (value >= 999.5 && unit < units.length - 1) {
+    value /= 1000;
+    unit++;
+  }
+  return `${value < 9.95 ? value.toFixed(1) : counts.format(Math.round(value))} ${units[unit]}`;
+}
+
+/** @param {number} seconds */
+export function durationText(seconds) {
+  if (seconds < 1) return "less than a second";
+  if (seconds < 90) return plural(Math.round(seconds), "second");
+  const minutes = Math.round(seconds / 60);
+  if (minutes < 90) return plural(minutes, "minute");
+  const hours = Math.floor(minutes / 60);
+  return hours < 48
+    ? `${plural(hours, "hour")}${minutes % 60 ? ` ${plural(minutes % 60, "minute")}` : ""}`
+    : plural(Math.round(hours / 24), "day");
+}
+
+/** @param {Date} date */
+export const dayText = (date) => days.format(date);
+/** @param {Date} date */
+export const momentText = (date) => moments.format(date);
+/** @param {Date} date */
+export const monthText = (date) => months.format(date);
+
+/** @param {string} path */
+export const fileName = (path) => path.slice(path.lastIndexOf("/") + 1);
+/** @param {string} path */
+export const folderOf = (path) => path.slice(0, Math.max(0, path.lastIndexOf("/")));
+
+/**
+ * How alike two pictures are, by the share of their codes' bits that differ. Unrelated pictures differ in about half;
+ * an eighth is what the search for duplicates begins with.
+ */
+const degrees = [
+  { name: "Nearly identical", share: 1 / 32, hint: "the same picture, or a copy that was hardly changed" },
+  { name: "Very alike", share: 1 / 8, hint: "probably copies or shots of the same moment" },
+  { name: "Alike", share: 1 / 4, hint: "the same place, thing or composition" },
+  { name: "Loosely alike", share: 3 / 8, hint: "something in common" },
+  { name: "Hardly alike", share: 1, hint: "about as near as any other picture" },
+];
+
+/**
+ * @param {number} distance
+ * @param {number} bits
+ */
+export const likeness = (distance, bits) =>
+  degrees.find((degree) => distance <= degree.share * bits) ?? degrees[degrees.length - 1];
+
+/**
+ * @param {number} distance
+ * @param {number} bits
+ */
+export const distanceText = (distance, bits) =>
+  distance === 0 ? `All ${bits} bits agree` : `${distance} of ${bits} bits differ`;
+
+/** The same where there is little room. @param {number} distance */
+export const shortDistance = (distance) => (distance === 0 ? "no bit differs" : `${plural(distance, "bit differs", "bits differ")}`);
