@@ -1,87 +1,4 @@
-// The server's interface, as openapi.json describes it: types, and a function for each route that the page uses.
-
-/**
- * @typedef {object} Server
- * @property {string} version
- * @property {"none" | "read" | "write"} access
- * @property {boolean} keys
- * @property {boolean} allow_changes
- * @property {{body_bytes: number, pixels: number, page: number}} limits
- *
- * @typedef {object} Library
- * @property {string} name
- * @property {string} folder
- * @property {boolean} indexed
- * @property {number} pictures
- * @property {number} failed
- * @property {number} bits
- * @property {number} duplicate_radius
- * @property {number} generation
- * @property {string | null} job
- * @property {number} trash
- *
- * @typedef {object} Picture
- * @property {number} id
- * @property {string} path
- * @property {string} folder
- * @property {string} name
- * @property {number} width
- * @property {number} height
- * @property {number} bytes
- * @property {string} modified
- * @property {string | null} failure
- * @property {string} thumbnail
- * @property {string} preview
- * @property {string} original
- *
- * @typedef {{pictures: Picture[], total: number, offset: number, next: string | null}} Pictures
- * @typedef {{path: string, name: string, pictures: number, failed: number, folders: number}} Folder
- * @typedef {{month: string, pictures: number, offset: number}} Month
- * @typedef {{picture: Picture, distance: number, score: number}} Match
- * @typedef {{bits: number, duplicate_radius: number, generation: number, matches: Match[]}} Matches
- *
- * @typedef {"exact" | "edited" | "part" | "similar"} DuplicateKind
- * @typedef {{picture: Picture, kind: DuplicateKind | null, distance: number, keep: boolean}} DuplicateMember
- * @typedef {{id: string, kind: DuplicateKind, keep: number, reason: string, members: DuplicateMember[], bytes: number}} DuplicateGroup
- * @typedef {{groups: number, pictures: number, bytes: number}} DuplicateCount
- * @typedef {{groups: DuplicateGroup[], total: number, next: string | null, summary: Record<DuplicateKind, DuplicateCount>, generation: number}} Duplicates
- *
- * @typedef {{path: string, reason: string}} Failure
- * @typedef {{action: "keep", keep: number[], pictures: number[]}
- *   | {action: "not_duplicates", pictures: number[]}
- *   | {action: "keep_suggested", kind: DuplicateKind, rule?: string, prefer_folder?: string, preview?: boolean}} DecisionRequest
- *
- * @typedef {object} Decision
- * @property {string} id
- * @property {"keep" | "not_duplicates" | "trash" | "keep_suggested"} action
- * @property {number} groups
- * @property {number[]} kept
- * @property {number[]} gone
- * @property {number} bytes
- * @property {boolean} moved
- * @property {Failure[]} failures
- * @property {string} time
- * @property {boolean} undone
- *
- * @typedef {{added: number, changed: number, removed: number, unchanged: number, failed: number, stopped: boolean, seconds: number}} UpdateSummary
- *
- * @typedef {object} Job
- * @property {string} id
- * @property {string} library
- * @property {"running" | "done" | "failed" | "cancelled"} state
- * @property {string} task
- * @property {string} unit
- * @property {number} done
- * @property {number} total
- * @property {number} rate
- * @property {number | null} seconds_left
- * @property {number} failed
- * @property {Failure[]} failures
- * @property {string} started
- * @property {string | null} ended
- * @property {UpdateSummary | null} summary
- * @property {string | null} error
- */
+// A function for each route of the server that the page uses. Their types stand in types/api.d.ts.
 
 /** What the server says when it cannot do something: problem+json, or that it is not there. */
 export class Problem extends Error {
@@ -140,30 +57,30 @@ function queryText(parameters) {
 const at = (library) => `v1/libraries/${encodeURIComponent(library)}`;
 
 export const api = {
-  /** @returns {Promise<Server>} */
+  /** @returns {Promise<Api.Server>} */
   server: () => getJson("v1/server"),
 
   /** @param {string} key */
   startSession: (key) => ask("v1/session", { method: "POST", headers: { Authorization: `Bearer ${key}` } }),
 
-  /** @returns {Promise<Library[]>} */
+  /** @returns {Promise<Api.Library[]>} */
   libraries: async () => (await getJson("v1/libraries")).libraries,
 
   /**
    * @param {string} library
    * @param {{sort?: string, path?: string, folder?: string, state?: string, offset?: number, limit?: number}} choice
    * @param {AbortSignal} [signal]
-   * @returns {Promise<Pictures>}
+   * @returns {Promise<Api.Pictures>}
    */
   pictures: (library, choice, signal) => getJson(`${at(library)}/pictures${queryText(choice)}`, signal),
 
-  /** @param {string} library @param {number} id @returns {Promise<Picture>} */
+  /** @param {string} library @param {number} id @returns {Promise<Api.Picture>} */
   picture: (library, id) => getJson(`${at(library)}/pictures/${id}`),
 
-  /** @param {string} library @param {string} parent @returns {Promise<Folder[]>} */
+  /** @param {string} library @param {string} parent @returns {Promise<Api.Folder[]>} */
   folders: async (library, parent) => (await getJson(`${at(library)}/folders${queryText({ parent })}`)).folders,
 
-  /** @param {string} library @param {string} folder @returns {Promise<Month[]>} */
+  /** @param {string} library @param {string} folder @returns {Promise<Api.Month[]>} */
   months: async (library, folder) => (await getJson(`${at(library)}/dates${queryText({ folder })}`)).months,
 
   /**
@@ -171,7 +88,7 @@ export const api = {
    * @param {Blob | number} picture its bytes, or the id of one of the library
    * @param {{k: number, box?: string | null}} choice
    * @param {AbortSignal} [signal]
-   * @returns {Promise<Matches>}
+   * @returns {Promise<Api.Matches>}
    */
   async search(library, picture, choice, signal) {
     const path = `${at(library)}/search${queryText(choice)}`;
@@ -184,33 +101,33 @@ export const api = {
    * @param {string} library
    * @param {{kind?: string, rule?: string, prefer_folder?: string, limit?: number, cursor?: string | null}} choice
    * @param {AbortSignal} [signal]
-   * @returns {Promise<Duplicates>}
+   * @returns {Promise<Api.Duplicates>}
    */
   duplicates: (library, choice, signal) => getJson(`${at(library)}/duplicates${queryText(choice)}`, signal),
 
-  /** @param {string} library @param {DecisionRequest} decision @returns {Promise<Decision>} */
+  /** @param {string} library @param {Api.DecisionRequest} decision @returns {Promise<Api.Decision>} */
   decide: (library, decision) => postJson(`${at(library)}/duplicates/decisions`, decision),
 
-  /** @param {string} library @param {string | null} [cursor] @returns {Promise<{decisions: Decision[], next: string | null}>} */
+  /** @param {string} library @param {string | null} [cursor] @returns {Promise<{decisions: Api.Decision[], next: string | null}>} */
   decisions: (library, cursor) => getJson(`${at(library)}/duplicates/decisions${queryText({ cursor })}`),
 
-  /** @param {string} library @param {string} decision @returns {Promise<Decision>} */
+  /** @param {string} library @param {string} decision @returns {Promise<Api.Decision>} */
   undo: async (library, decision) =>
     (await ask(`${at(library)}/duplicates/decisions/${encodeURIComponent(decision)}`, { method: "DELETE" })).json(),
 
   /** @param {string} library */
   scriptAddress: (library) => `${at(library)}/duplicates/script`,
 
-  /** @param {string} library @returns {Promise<Job>} */
+  /** @param {string} library @returns {Promise<Api.Job>} */
   startUpdate: (library) => postJson(`${at(library)}/updates`, {}),
 
-  /** @returns {Promise<Job[]>} */
+  /** @returns {Promise<Api.Job[]>} */
   jobs: async () => (await getJson("v1/jobs")).jobs,
 
-  /** @param {string} job @returns {Promise<Job>} */
+  /** @param {string} job @returns {Promise<Api.Job>} */
   job: (job) => getJson(`v1/jobs/${encodeURIComponent(job)}`),
 
-  /** @param {string} job @returns {Promise<Job>} */
+  /** @param {string} job @returns {Promise<Api.Job>} */
   cancelJob: async (job) => (await ask(`v1/jobs/${encodeURIComponent(job)}`, { method: "DELETE" })).json(),
 
   /** @param {string} job */

@@ -1,42 +1,47 @@
 import { api } from "./api.js";
 import { button, element, fill, icon } from "./dom.js";
-import { firstRun } from "./first_run.js";
+import { failedState, firstRun, state } from "./states.js";
 import { Listing } from "./listing.js";
 import "./picture_grid.js";
 import { changedAddress, currentRoute, go, routeAddress } from "./routes.js";
-import { ShownPicture } from "./shown_picture.js";
-import { failedState, state } from "./states.js";
+import { ShownPicture } from "./picture_viewer.js";
 import { countText, monthText, plural } from "./words.js";
 
 /** @typedef {import("./routes.js").Route} Route */
-/** @typedef {import("./api.js").Library} Library */
-/** @typedef {import("./api.js").Month} Month */
 /** @typedef {import("./listing.js").Choice} Choice */
 
 const typingPause = 250; // milliseconds
 
 /** Everything in a library, by folder or by date. */
 class BrowseView extends HTMLElement {
+  /** @type {Api.Library} what is shown is of this one */
+  library;
+  /** @type {Listing} */
+  listing;
   constructor() {
     super();
-    this.head = element("div", { class: "view-head" });
+    this.count = element("span", { class: "muted numbers", role: "status" });
+    this.extras = element("div", { class: "view-tools" });
+    this.sorts = element("div", { class: "segments" });
+    const words = "Part of a name or folder";
+    this.input = element("input", { type: "search", placeholder: words, "aria-label": words, oninput: () => this.#onTyping() });
     this.folders = element("nav", { class: "folders", "aria-label": "Folders" });
     this.body = element("div", {});
-    this.grid = /** @type {import("./picture_grid.js").PictureGrid} */ (document.createElement("picture-grid"));
+    this.grid = element("picture-grid");
     this.shownPicture = new ShownPicture(
-      (id, parameters) => this.find(id, parameters),
+      (id, parameters) => this.#find(id, parameters),
       () => this.grid.focusPlace(this.grid.active),
     );
-    /** @type {Listing | null} */
-    this.listing = null;
-    /** @type {Month[]} */
+    /** @type {Api.Month[]} */
     this.months = [];
     this.shown = "";
     this.typing = 0;
   }
 
   connectedCallback() {
-    this.append(this.head, this.folders, this.body);
+    const title = element("div", { class: "view-title" }, element("h1", {}, "Browse"), this.count);
+    const tools = element("div", { class: "view-tools" }, this.extras, this.input, this.sorts);
+    this.append(element("div", { class: "view-head" }, title, tools), this.folders, this.body);
   }
 
   disconnectedCallback() {
@@ -44,28 +49,28 @@ class BrowseView extends HTMLElement {
     clearTimeout(this.typing);
   }
 
-  /** @param {Route} route @param {Library} library */
+  /** @param {Route} route @param {Api.Library} library */
   async follow(route, library) {
     this.library = library;
     if (!library.indexed || library.pictures === 0) {
-      fill(this.body, firstRun(library));
+      fill(this, firstRun(library));
       return;
     }
     const choice = choiceOf(route);
     const shown = JSON.stringify(choice);
     if (shown !== this.shown) {
       this.shown = shown;
-      await this.showListing(choice);
+      await this.#showListing(choice);
     }
     await this.shownPicture.follow(route);
   }
 
-  /** @private @param {Choice} choice */
-  async showListing(choice) {
-    const { name } = /** @type {Library} */ (this.library);
+  /** @param {Choice} choice */
+  async #showListing(choice) {
+    const { name } = this.library;
     const listing = new Listing(name, choice);
     this.listing = listing;
-    this.drawHead(choice);
+    this.#drawHead(choice);
     const byMonth = choice.sort === "date" && !choice.path && choice.state === "all";
     try {
       const [, months, folders] = await Promise.all([
@@ -75,19 +80,19 @@ class BrowseView extends HTMLElement {
       ]);
       if (this.listing !== listing) return; // the user has gone on
       this.months = months;
-      this.drawFolders(choice, folders);
-      this.drawHead(choice);
-      this.drawGrid(choice, listing);
+      this.#drawFolders(choice, folders);
+      this.#drawHead(choice);
+      this.#drawGrid(choice, listing);
     } catch (error) {
       if (this.listing !== listing) return;
       this.shown = "";
-      const again = () => this.follow(currentRoute(), /** @type {Library} */ (this.library));
+      const again = () => this.follow(currentRoute(), this.library);
       fill(this.body, failedState("The pictures could not be listed", error, again));
     }
   }
 
-  /** @private @param {Choice} choice @param {Listing} listing */
-  drawGrid(choice, listing) {
+  /** @param {Choice} choice @param {Listing} listing */
+  #drawGrid(choice, listing) {
     if (listing.total === 0) {
       fill(this.body, emptyState(choice));
       return;
@@ -101,76 +106,60 @@ class BrowseView extends HTMLElement {
       label: "Pictures",
       address: (picture, place) => changedAddress({ show: picture.id, at: place }),
       moreAddress: (picture) => routeAddress(listing.library, "search", { picture: picture.id }),
-      headingOf: this.months.length ? (place) => this.headingAt(place) : undefined,
+      headingOf: this.months.length ? (place) => this.#headingAt(place) : undefined,
     });
   }
 
-  /** @private @param {number} place */
-  headingAt(place) {
+  /** @param {number} place */
+  #headingAt(place) {
     const month = this.months.findLast(({ offset }) => offset <= place);
     return month ? monthName(month) : null;
   }
 
-  /** @private @param {Choice} choice */
-  drawHead(choice) {
-    if (!this.head.firstChild) this.makeHead();
-    const { name, failed } = /** @type {Library} */ (this.library);
+  /** @param {Choice} choice */
+  #drawHead(choice) {
+    const { name, failed } = this.library;
     const here = routeAddress(name, "browse", { folder: choice.folder });
     const what = choice.state === "failed" ? "picture that failed" : "picture";
     const many = choice.state === "failed" ? "pictures that failed" : "pictures";
-    fill(/** @type {HTMLElement} */ (this.count), this.listing?.total ? plural(this.listing.total, what, many) : "");
+    fill(this.count, this.listing?.total ? plural(this.listing.total, what, many) : "");
     fill(
-      /** @type {HTMLElement} */ (this.sorts),
-      this.sortLink("By folder", "path", choice),
-      this.sortLink("By date", "date", choice),
+      this.sorts,
+      this.#sortLink("By folder", "path", choice),
+      this.#sortLink("By date", "date", choice),
     );
     fill(
-      /** @type {HTMLElement} */ (this.extras),
-      this.months.length > 1 && this.monthChoice(),
+      this.extras,
+      this.months.length > 1 && this.#monthChoice(),
       failed > 0 && choice.state !== "failed" && element("a", { class: "button quiet bad", href: routeAddress(name, "browse", { state: "failed" }) }, icon("warning"), `${countText(failed)} failed`),
       choice.state === "failed" && element("a", { class: "button", href: here }, icon("close"), "All pictures"),
     );
-    const input = /** @type {HTMLInputElement} */ (this.input);
-    if (document.activeElement !== input) input.value = choice.path;
+    if (document.activeElement !== this.input) this.input.value = choice.path;
   }
 
-  /** The parts of the head that stay while the choice changes, so that one can go on typing. @private */
-  makeHead() {
-    this.count = element("span", { class: "muted numbers", role: "status" });
-    this.sorts = element("div", { class: "segments" });
-    this.extras = element("div", { class: "view-tools" });
-    this.input = element("input", { type: "search", placeholder: "Part of a name or folder", "aria-label": "Part of a name or folder", oninput: () => this.onTyping() });
-    this.head.append(
-      element("div", { class: "view-title" }, element("h1", {}, "Browse"), this.count),
-      element("div", { class: "view-tools" }, this.extras, this.input, this.sorts),
-    );
-  }
-
-  /** @private */
-  onTyping() {
+  #onTyping() {
     clearTimeout(this.typing);
     this.typing = window.setTimeout(
-      () => go(changedAddress({ path: this.input?.value.trim() ?? "", show: null, at: null }), { replace: true }),
+      () => go(changedAddress({ path: this.input.value.trim(), show: null, at: null }), { replace: true }),
       typingPause,
     );
   }
 
-  /** @private @param {string} label @param {string} sort @param {Choice} choice */
-  sortLink(label, sort, choice) {
+  /** @param {string} label @param {string} sort @param {Choice} choice */
+  #sortLink(label, sort, choice) {
     const current = choice.sort === sort ? "true" : undefined;
     return element("a", { href: changedAddress({ sort: sort === "path" ? null : sort, show: null, at: null }), "aria-current": current }, label);
   }
 
-  /** @private */
-  monthChoice() {
+  #monthChoice() {
     const options = this.months.map((month) => element("option", { value: month.offset }, `${monthName(month)} (${countText(month.pictures)})`));
     const jump = () => this.grid.focusPlace(Number(select.value));
     const select = element("select", { "aria-label": "Go to a month", onchange: jump }, options);
     return select;
   }
 
-  /** @private @param {Choice} choice @param {import("./api.js").Folder[]} folders */
-  drawFolders(choice, folders) {
+  /** @param {Choice} choice @param {Api.Folder[]} folders */
+  #drawFolders(choice, folders) {
     const address = (/** @type {string} */ folder) => changedAddress({ folder, show: null, at: null, path: null });
     const parts = choice.folder ? choice.folder.split("/") : [];
     const crumbs = parts.map((part, depth) =>
@@ -198,20 +187,20 @@ class BrowseView extends HTMLElement {
     );
   }
 
-  /** @private @param {number} id @param {URLSearchParams} parameters */
-  async find(id, parameters) {
-    const listing = /** @type {Listing} */ (this.listing);
+  /** @param {number} id @param {URLSearchParams} parameters */
+  async #find(id, parameters) {
+    const { listing } = this;
     const place = parameters.has("at") ? Number(parameters.get("at")) : -1;
     if (place >= 0) await listing.need(place, place + 1);
     const placed = listing.at(place);
     if (placed?.id !== id) return { picture: await api.picture(listing.library, id), facts: [], step: null };
     this.grid.active = place;
-    return { picture: placed, facts: [], step: (/** @type {number} */ steps) => this.neighbour(place + steps) };
+    return { picture: placed, facts: [], step: (/** @type {number} */ steps) => this.#neighbour(place + steps) };
   }
 
-  /** @private @param {number} place */
-  async neighbour(place) {
-    const listing = /** @type {Listing} */ (this.listing);
+  /** @param {number} place */
+  async #neighbour(place) {
+    const { listing } = this;
     if (place < 0 || place >= listing.total) return null;
     await listing.need(place, place + 1);
     const picture = listing.at(place);
@@ -238,7 +227,7 @@ function emptyState(choice) {
   return state("search", "No pictures here", [where], { actions: [all] });
 }
 
-/** @param {Month} month */
+/** @param {Api.Month} month */
 function monthName({ month }) {
   const [, year, number] = /** @type {RegExpMatchArray} */ (month.match(/^(-?\d+)-(\d\d)$/));
   return monthText(new Date(Number(year), Number(number) - 1));

@@ -3,14 +3,12 @@ import { copyFacts, kindName } from "./duplicate_words.js";
 import { placeNotices } from "./notices.js";
 import "./zoom_picture.js";
 
-/** @typedef {import("./api.js").DuplicateGroup} DuplicateGroup */
-/** @typedef {import("./api.js").DuplicateMember} DuplicateMember */
 /** @typedef {import("./zoom_picture.js").ZoomPicture} ZoomPicture */
 
 /**
  * @typedef {object} CompareActions
- * @property {(group: DuplicateGroup, keep: number[]) => void} keep
- * @property {(group: DuplicateGroup) => void} apart
+ * @property {(group: Api.DuplicateGroup, keep: number[]) => void} keep
+ * @property {(group: Api.DuplicateGroup) => void} apart
  * @property {() => void} next
  * @property {() => void} undo
  * @property {() => void} close
@@ -25,13 +23,13 @@ export class CompareDialog {
   /** @param {CompareActions} actions */
   constructor(actions) {
     this.actions = actions;
-    /** @type {DuplicateGroup | null} */
+    /** @type {Api.DuplicateGroup | null} */
     this.group = null;
     this.kept = 0; // places in the group
     this.other = 1;
     this.swapped = false;
     this.flicker = false;
-    const zoom = () => /** @type {ZoomPicture} */ (document.createElement("zoom-picture"));
+    const zoom = () => element("zoom-picture");
     this.zooms = [zoom(), zoom()];
     this.captions = [element("figcaption", {}), element("figcaption", {})];
     this.panes = element("div", { class: "compare-panes" }, this.zooms.map((one, side) => element("figure", {}, element("div", { class: "compare-stage" }, one), this.captions[side])));
@@ -42,25 +40,25 @@ export class CompareDialog {
       event.preventDefault();
       actions.close();
     });
-    this.dialog.addEventListener("keydown", (event) => this.onKey(event));
-    for (const one of this.zooms) one.addEventListener("zoom", (event) => this.linkZoom(/** @type {CustomEvent} */ (event).detail));
+    this.dialog.addEventListener("keydown", (event) => this.#onKey(event));
+    for (const one of this.zooms) one.addEventListener("zoom", (event) => this.#linkZoom(/** @type {CustomEvent} */ (event).detail));
   }
 
   get isOpen() {
     return this.dialog.open;
   }
 
-  /** @param {DuplicateGroup} group @param {string} position such as "3 of 40" */
+  /** @param {Api.DuplicateGroup} group @param {string} position such as "3 of 40" */
   show(group, position) {
     if (group.id !== this.group?.id) {
       this.group = group;
       this.kept = Math.max(0, group.members.findIndex(({ picture }) => picture.id === group.keep));
       this.other = this.kept === 0 ? 1 : 0;
       this.swapped = false;
-      this.linkZoom({ scale: 1, x: 0, y: 0 });
+      this.#linkZoom({ scale: 1, x: 0, y: 0 });
     }
     this.position = position;
-    this.draw();
+    this.#draw();
     if (this.dialog.open) return;
     document.body.append(this.dialog);
     placeNotices(this.dialog);
@@ -76,41 +74,40 @@ export class CompareDialog {
     this.group = null;
   }
 
-  /** @private @param {import("./zoom_picture.js").Zoom} zoom */
-  linkZoom(zoom) {
+  /** @param {import("./zoom_picture.js").Zoom} zoom */
+  #linkZoom(zoom) {
     for (const one of this.zooms) one.setZoom(zoom);
   }
 
-  /** @private */
-  draw() {
-    const group = /** @type {DuplicateGroup} */ (this.group);
+  #draw() {
+    const group = /** @type {Api.DuplicateGroup} */ (this.group);
     const kept = group.members[this.kept];
     const other = group.members[this.other];
     const shown = this.swapped ? [other, kept] : [kept, other];
     shown.forEach((member, side) => {
       if (this.zooms[side].picture !== member.picture) this.zooms[side].show(member.picture);
-      fill(this.captions[side], this.caption(member, member === kept ? other : kept, member === kept));
+      fill(this.captions[side], this.#caption(member, member === kept ? other : kept, member === kept));
     });
     this.panes.classList.toggle("one-place", this.flicker);
-    this.drawBar(group);
-    this.drawTools(group);
+    this.#drawBar(group);
+    this.#drawTools(group);
   }
 
-  /** @private @param {DuplicateGroup} group */
-  drawBar(group) {
+  /** @param {Api.DuplicateGroup} group */
+  #drawBar(group) {
     const rest = group.members.length - 1;
     const which = group.members.filter((_, place) => place !== this.kept).indexOf(group.members[this.other]) + 1;
     fill(
       this.bar,
       button("close", "", { class: "quiet only-icon", "aria-label": "Close", onclick: this.actions.close }),
-      element("h2", { role: "status" }, element("span", { class: `badge ${group.kind}` }, kindName(group.kind)), ` Group ${this.position}`, rest > 1 && element("span", { class: "muted" }, ` · copy ${which} of ${rest}`)),
-      rest > 1 && button("left", "", { class: "quiet only-icon", "aria-label": "The copy before", onclick: () => this.step(-1) }),
-      rest > 1 && button("right", "", { class: "quiet only-icon", "aria-label": "The next copy", onclick: () => this.step(1) }),
+      element("h2", { "aria-live": "polite" }, element("span", { class: `badge ${group.kind}` }, kindName(group.kind)), ` Group ${this.position}`, rest > 1 && element("span", { class: "muted" }, ` · copy ${which} of ${rest}`)),
+      rest > 1 && button("left", "", { class: "quiet only-icon", "aria-label": "The copy before", onclick: () => this.#step(-1) }),
+      rest > 1 && button("right", "", { class: "quiet only-icon", "aria-label": "The next copy", onclick: () => this.#step(1) }),
     );
   }
 
-  /** @private @param {DuplicateGroup} group */
-  drawTools(group) {
+  /** @param {Api.DuplicateGroup} group */
+  #drawTools(group) {
     const { actions } = this;
     const focused = document.activeElement instanceof HTMLElement ? document.activeElement.dataset.key : undefined;
     const tool = (/** @type {string} */ key, /** @type {string} */ drawing, /** @type {string} */ words, /** @type {() => void} */ run, kind = "") => {
@@ -122,19 +119,19 @@ export class CompareDialog {
     fill(
       this.tools,
       actions.mayDecide && tool("K", "check", "Keep this one", () => actions.keep(group, [group.members[this.kept].picture.id]), "primary"),
-      actions.mayDecide && tool("S", "duplicates", "The other instead", () => this.chooseOther()),
+      actions.mayDecide && tool("S", "duplicates", "The other instead", () => this.#chooseOther()),
       actions.mayDecide && tool("N", "split", "Not duplicates", () => actions.apart(group)),
       element("span", { class: "space" }),
-      tool("X", "swap", "Swap", () => this.swap()),
-      tool("F", "compare", "Flicker", () => this.toggleFlicker()),
+      tool("X", "swap", "Swap", () => this.#swap()),
+      tool("F", "compare", "Flicker", () => this.#toggleFlicker()),
       tool("Space", "right", "Next", actions.next),
       actions.mayDecide && tool("U", "undo", "Undo", actions.undo),
     );
     if (focused) /** @type {HTMLElement | null} */ (this.tools.querySelector(`[data-key="${focused}"]`))?.focus();
   }
 
-  /** @private @param {DuplicateMember} member @param {DuplicateMember} against @param {boolean} isKept */
-  caption({ picture }, against, isKept) {
+  /** @param {Api.DuplicateMember} member @param {Api.DuplicateMember} against @param {boolean} isKept */
+  #caption({ picture }, against, isKept) {
     const facts = copyFacts(picture);
     const others = copyFacts(against.picture);
     const better = [picture.width * picture.height > against.picture.width * against.picture.height, picture.bytes > against.picture.bytes, false];
@@ -145,43 +142,40 @@ export class CompareDialog {
     ];
   }
 
-  /** @private @param {number} steps */
-  step(steps) {
+  /** @param {number} steps */
+  #step(steps) {
     const count = this.group?.members.length ?? 2;
     do this.other = (this.other + steps + count) % count;
     while (this.other === this.kept);
-    this.draw();
+    this.#draw();
   }
 
-  /** @private */
-  swap() {
+  #swap() {
     this.swapped = !this.swapped;
-    this.draw();
+    this.#draw();
   }
 
-  /** @private */
-  toggleFlicker() {
+  #toggleFlicker() {
     this.flicker = !this.flicker;
-    this.draw();
+    this.#draw();
   }
 
-  /** @private */
-  chooseOther() {
+  #chooseOther() {
     [this.kept, this.other] = [this.other, this.kept];
     this.swapped = !this.swapped; // the pictures stay where they are
-    this.draw();
+    this.#draw();
   }
 
-  /** @private @param {KeyboardEvent} event */
-  onKey(event) {
+  /** @param {KeyboardEvent} event */
+  #onKey(event) {
     if (event.altKey || event.ctrlKey || event.metaKey || !this.group) return;
     const { group, actions } = this;
     /** @type {Record<string, () => void>} */
     const run = {
-      ArrowLeft: () => this.step(-1),
-      ArrowRight: () => this.step(1),
-      x: () => this.swap(),
-      f: () => this.toggleFlicker(),
+      ArrowLeft: () => this.#step(-1),
+      ArrowRight: () => this.#step(1),
+      x: () => this.#swap(),
+      f: () => this.#toggleFlicker(),
       " ": actions.next,
       "+": () => this.zooms[0].zoomBy(1),
       "=": () => this.zooms[0].zoomBy(1),
@@ -190,7 +184,7 @@ export class CompareDialog {
     };
     if (actions.mayDecide) {
       run.k = () => actions.keep(group, [group.members[this.kept].picture.id]);
-      run.s = () => this.chooseOther();
+      run.s = () => this.#chooseOther();
       run.n = () => actions.apart(group);
       run.u = actions.undo;
     }

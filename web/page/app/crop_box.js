@@ -37,14 +37,14 @@ export class CropBox extends HTMLElement {
     this.setAttribute("role", "group");
     this.setAttribute("aria-roledescription", "part of the picture");
     this.append(this.frame);
-    this.addEventListener("pointerdown", (event) => this.onDown(event));
+    this.addEventListener("pointerdown", (event) => this.#onDown(event));
     this.addEventListener("pointermove", (event) => {
-      const { x, y } = this.share(event);
+      const { x, y } = this.#share(event);
       this.drag?.(x, y);
     });
-    this.addEventListener("pointerup", () => this.onUp());
-    this.addEventListener("pointercancel", () => this.onUp());
-    this.addEventListener("keydown", (event) => this.onKey(event));
+    this.addEventListener("pointerup", () => this.#onUp());
+    this.addEventListener("pointercancel", () => this.#onUp());
+    this.addEventListener("keydown", (event) => this.#onKey(event));
     this.show(this.box);
   }
 
@@ -57,19 +57,19 @@ export class CropBox extends HTMLElement {
     for (const side of /** @type {const} */ (["left", "top", "width", "height"])) this.frame.style[side] = `${box[side] * 100}%`;
   }
 
-  /** @private @param {PointerEvent} event */
-  share(event) {
+  /** @param {PointerEvent} event */
+  #share(event) {
     const area = this.getBoundingClientRect();
     return { x: clamp((event.clientX - area.left) / area.width), y: clamp((event.clientY - area.top) / area.height) };
   }
 
-  /** @private @param {PointerEvent} event */
-  onDown(event) {
+  /** @param {PointerEvent} event */
+  #onDown(event) {
     if (event.button !== 0) return;
     event.preventDefault();
     this.focus();
     this.setPointerCapture(event.pointerId);
-    const { x, y } = this.share(event);
+    const { x, y } = this.#share(event);
     const corner = event.target instanceof HTMLElement && event.target.localName === "i" ? event.target.className : "";
     const old = this.box;
     if (old && corner) {
@@ -82,16 +82,15 @@ export class CropBox extends HTMLElement {
     }
   }
 
-  /** @private */
-  onUp() {
+  #onUp() {
     if (!this.drag) return;
     this.drag = null;
     if (this.box && (this.box.width < smallest || this.box.height < smallest)) this.show(null); // a click
-    this.tell(0);
+    this.#tell(0);
   }
 
-  /** @private @param {KeyboardEvent} event */
-  onKey(event) {
+  /** @param {KeyboardEvent} event */
+  #onKey(event) {
     const [x, y] = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] }[event.key] ?? [0, 0];
     if (event.key === "Escape" && this.box) this.show(null);
     else if (!x && !y) return;
@@ -99,11 +98,11 @@ export class CropBox extends HTMLElement {
     else if (event.shiftKey) this.show(resized(this.box, x * keyStep, y * keyStep));
     else this.show(moved(this.box, x * keyStep, y * keyStep));
     event.preventDefault();
-    this.tell(400);
+    this.#tell(400);
   }
 
-  /** Says so once the user pauses. @private @param {number} pause milliseconds */
-  tell(pause) {
+  /** Says so once the user pauses. @param {number} pause milliseconds */
+  #tell(pause) {
     clearTimeout(this.telling);
     this.telling = window.setTimeout(() => this.dispatchEvent(new CustomEvent("box", { detail: this.box })), pause);
   }

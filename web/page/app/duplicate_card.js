@@ -2,22 +2,20 @@ import { button, element, fill, icon } from "./dom.js";
 import { copyFacts, kindName } from "./duplicate_words.js";
 import { bytesText, plural } from "./words.js";
 
-/** @typedef {import("./api.js").DuplicateGroup} DuplicateGroup */
-/** @typedef {import("./api.js").DuplicateMember} DuplicateMember */
 
 /**
  * @typedef {object} CardActions
- * @property {(group: DuplicateGroup, keep: number[]) => void} keep
- * @property {(group: DuplicateGroup) => void} apart
- * @property {(group: DuplicateGroup) => string} compareAddress
+ * @property {(group: Api.DuplicateGroup, keep: number[]) => void} keep
+ * @property {(group: Api.DuplicateGroup) => void} apart
+ * @property {(group: Api.DuplicateGroup) => string} compareAddress
  * @property {boolean} mayDecide
  */
 
 /** A group of duplicates, with those chosen that are to be kept. */
 export class DuplicateCard extends HTMLElement {
-  /** @param {DuplicateGroup} group @param {CardActions} actions */
+  /** @param {Api.DuplicateGroup} group @param {CardActions} actions */
   static of(group, actions) {
-    const card = /** @type {DuplicateCard} */ (document.createElement("duplicate-card"));
+    const card = element("duplicate-card");
     card.group = group;
     card.actions = actions;
     card.chosen = new Set([group.keep]);
@@ -26,7 +24,7 @@ export class DuplicateCard extends HTMLElement {
 
   constructor() {
     super();
-    /** @type {DuplicateGroup | null} */
+    /** @type {Api.DuplicateGroup | null} */
     this.group = null;
     /** @type {CardActions | null} */
     this.actions = null;
@@ -38,13 +36,12 @@ export class DuplicateCard extends HTMLElement {
     if (this.firstChild || !this.group) return;
     this.setAttribute("role", "group");
     this.setAttribute("aria-label", `${kindName(this.group.kind)}: ${this.group.members[0].picture.name}, ${plural(this.group.members.length, "copy", "copies")}`);
-    this.addEventListener("keydown", (event) => this.onKey(event));
-    this.draw();
+    this.addEventListener("keydown", (event) => this.#onKey(event));
+    this.#draw();
   }
 
-  /** @private */
-  draw() {
-    const group = /** @type {DuplicateGroup} */ (this.group);
+  #draw() {
+    const group = /** @type {Api.DuplicateGroup} */ (this.group);
     const actions = /** @type {CardActions} */ (this.actions);
     fill(
       this,
@@ -54,29 +51,28 @@ export class DuplicateCard extends HTMLElement {
         element("span", { class: `badge ${group.kind}` }, kindName(group.kind)),
         element("span", { class: "muted small numbers" }, `${plural(group.members.length, "copy", "copies")} · ${bytesText(group.bytes)} to gain`),
       ),
-      element("ul", { class: "copies" }, group.members.map((member) => this.member(group, member))),
+      element("ul", { class: "copies" }, group.members.map((member) => this.#member(group, member))),
       element(
         "div",
         { class: "card-actions" },
-        actions.mayDecide && button("check", this.keepLabel(), { class: "primary keep-button", onclick: () => actions.keep(group, [...this.chosen]) }),
+        actions.mayDecide && button("check", this.#keepLabel(), { class: "primary keep-button", onclick: () => actions.keep(group, [...this.chosen]) }),
         element("a", { class: "button compare-link", href: actions.compareAddress(group) }, icon("compare"), "Compare"),
         actions.mayDecide && button("split", "Not duplicates", { class: "quiet", onclick: () => actions.apart(group) }),
       ),
     );
   }
 
-  /** @private */
-  keepLabel() {
-    const { members } = /** @type {DuplicateGroup} */ (this.group);
+  #keepLabel() {
+    const { members } = /** @type {Api.DuplicateGroup} */ (this.group);
     if (this.chosen.size === members.length) return "Keep all";
     return this.chosen.size === 1 ? "Keep the chosen one" : `Keep the ${this.chosen.size} chosen`;
   }
 
-  /** @private @param {DuplicateGroup} group @param {DuplicateMember} member */
-  member(group, { picture, kind, keep }) {
+  /** @param {Api.DuplicateGroup} group @param {Api.DuplicateMember} member */
+  #member(group, { picture, kind, keep }) {
     const chosen = this.chosen.has(picture.id);
     const [pixels, bytes, date] = copyFacts(picture);
-    const choose = button("", "", { class: "copy-choice", "aria-pressed": String(chosen), "aria-label": `Keep ${picture.path}`, onclick: () => this.toggle(picture.id) });
+    const choose = button("", "", { class: "copy-choice", "aria-pressed": String(chosen), "aria-label": `Keep ${picture.path}`, onclick: () => this.#toggle(picture.id) });
     choose.append(
       element("img", { src: picture.thumbnail, alt: "", loading: "lazy", decoding: "async", draggable: false }),
       element("span", { class: "copy-mark" }, chosen ? icon("check") : ""),
@@ -95,18 +91,18 @@ export class DuplicateCard extends HTMLElement {
     );
   }
 
-  /** Whether a copy is kept; one always is. @private @param {number} id */
-  toggle(id) {
+  /** Whether a copy is kept; one always is. @param {number} id */
+  #toggle(id) {
     if (!this.actions?.mayDecide) return;
     const place = this.group?.members.findIndex(({ picture }) => picture.id === id) ?? 0;
     if (!this.chosen.delete(id)) this.chosen.add(id);
     if (this.chosen.size === 0) this.chosen.add(id);
-    this.draw();
+    this.#draw();
     /** @type {HTMLElement} */ (this.querySelectorAll(".copy-choice")[place]).focus();
   }
 
-  /** @private @param {KeyboardEvent} event */
-  onKey(event) {
+  /** @param {KeyboardEvent} event */
+  #onKey(event) {
     if (event.altKey || event.ctrlKey || event.metaKey || !this.group) return;
     const neighbour = event.key === "ArrowDown" ? this.nextElementSibling : event.key === "ArrowUp" ? this.previousElementSibling : null;
     if (neighbour instanceof DuplicateCard) {

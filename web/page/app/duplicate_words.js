@@ -1,10 +1,8 @@
 // Kinds of duplicates, rules and decisions in words.
 import { bytesText, dayText, plural } from "./words.js";
 
-/** @typedef {import("./api.js").DuplicateKind} DuplicateKind */
-/** @typedef {import("./api.js").Picture} Picture */
 
-/** @type {{kind: DuplicateKind, name: string, hint: string}[]} */
+/** @type {{kind: Api.DuplicateKind, name: string, hint: string}[]} */
 export const kinds = [
   { kind: "exact", name: "Exact", hint: "The same pixels: nothing is lost when one of them goes." },
   { kind: "edited", name: "Edited", hint: "One picture, resized, compressed again, or in other colours." },
@@ -12,27 +10,26 @@ export const kinds = [
   { kind: "similar", name: "Similar", hint: "Alike, but not the same picture: look before you decide." },
 ];
 
-/** @param {DuplicateKind} kind */
+/** @param {Api.DuplicateKind} kind */
 export const kindName = (kind) => kinds.find((one) => one.kind === kind)?.name ?? kind;
 
 /** @type {[string, string][]} */
 export const rules = [
   ["pixels", "the one with most pixels"],
-  ["bytes", "the largest file"],
+  ["size", "the largest file"],
   ["oldest", "the oldest file"],
-  ["newest", "the newest file"],
   ["format", "the best format"],
   ["path", "the shortest path"],
 ];
 
-/** What sets copies apart, in three short facts. @param {Picture} picture @returns {string[]} */
+/** What sets copies apart, in three short facts. @param {Api.Picture} picture @returns {string[]} */
 export const copyFacts = (picture) => [
   `${picture.width} × ${picture.height}`,
   bytesText(picture.bytes),
   dayText(new Date(picture.modified)),
 ];
 
-/** @param {import("./api.js").Decision} decision */
+/** @param {Api.Decision} decision */
 export function decisionText(decision) {
   if (decision.action === "not_duplicates") return "Noted: these are not duplicates";
   const files = `${plural(decision.gone.length, "picture")} (${bytesText(decision.bytes)})`;

@@ -1,27 +1,24 @@
 import { api } from "./api.js";
 import { CompareDialog } from "./compare_dialog.js";
-import { decideAllExact } from "./decide_all.js";
-import "./decided_list.js";
+import { decideAllExact } from "./decisions.js";
 import { button, element, fill, icon } from "./dom.js";
 import { DuplicateCard } from "./duplicate_card.js";
 import { decisionText, kinds, rules } from "./duplicate_words.js";
-import { firstRun } from "./first_run.js";
+import { failedState, firstRun, isAbort, state } from "./states.js";
 import { notify, notifyError } from "./notices.js";
 import { changedAddress, currentRoute, go, goBack } from "./routes.js";
 import { session } from "./session.js";
-import { failedState, isAbort, state } from "./states.js";
 import { bytesText, countText, plural } from "./words.js";
 
 /** @typedef {import("./routes.js").Route} Route */
-/** @typedef {import("./api.js").Library} Library */
-/** @typedef {import("./api.js").DuplicateGroup} DuplicateGroup */
-/** @typedef {import("./api.js").Decision} Decision */
 /** @typedef {{kind: string, rule: string, prefer_folder: string}} Choice */
 
 const pageSize = 30;
 
 /** Groups of duplicates to be decided, and what was decided. */
 class DuplicatesView extends HTMLElement {
+  /** @type {Api.Library} what is shown is of this one */
+  library;
   constructor() {
     super();
     this.head = element("div", { class: "view-head" });
@@ -30,28 +27,28 @@ class DuplicatesView extends HTMLElement {
     this.end = element("div", { class: "list-end" });
     /** @type {Choice} */
     this.choice = { kind: "", rule: "pixels", prefer_folder: "" };
-    /** @type {DuplicateGroup[]} */
+    /** @type {Api.DuplicateGroup[]} */
     this.groups = [];
-    /** @type {import("./api.js").Duplicates["summary"] | null} */
+    /** @type {Api.Duplicates["summary"] | null} */
     this.summary = null;
     this.total = 0;
     /** @type {string | null} */
     this.next = null;
     this.shown = "";
     this.loading = new AbortController();
-    /** @type {{decision: Decision, group: DuplicateGroup | null, place: number}[]} */
+    /** @type {{decision: Api.Decision, group: Api.DuplicateGroup | null, place: number}[]} */
     this.undoable = [];
     this.compare = new CompareDialog({
-      keep: (group, keep) => this.keep(group, keep),
-      apart: (group) => this.apart(group),
-      next: () => this.compareNext(),
-      undo: () => this.undoLast(),
+      keep: (group, keep) => this.#keep(group, keep),
+      apart: (group) => this.#apart(group),
+      next: () => this.#compareNext(),
+      undo: () => this.#undoLast(),
       close: () => goBack(changedAddress({ group: null })),
       get mayDecide() {
         return session.mayWrite;
       },
     });
-    this.watcher = new IntersectionObserver(([entry]) => entry.isIntersecting && this.loadMore(), { rootMargin: "800px" });
+    this.watcher = new IntersectionObserver(([entry]) => entry.isIntersecting && this.#loadMore(), { rootMargin: "800px" });
   }
 
   connectedCallback() {
@@ -65,11 +62,11 @@ class DuplicatesView extends HTMLElement {
     this.compare.close();
   }
 
-  /** @param {Route} route @param {Library} library */
+  /** @param {Route} route @param {Api.Library} library */
   async follow(route, library) {
     this.library = library;
     if (!library.indexed || library.pictures === 0) {
-      fill(this.list, firstRun(library));
+      fill(this, firstRun(library));
       return;
     }
     const { parameters } = route;
@@ -77,87 +74,83 @@ class DuplicatesView extends HTMLElement {
     const shown = JSON.stringify(this.choice);
     if (shown !== this.shown) {
       this.shown = shown;
-      if (this.choice.kind === "decided") await this.showDecided();
-      else await this.showGroups();
+      if (this.choice.kind === "decided") await this.#showDecided();
+      else await this.#showGroups();
     }
-    this.followCompared(parameters.get("group"));
+    this.#followCompared(parameters.get("group"));
   }
 
-  /** @private */
-  async showDecided() {
+  async #showDecided() {
     this.groups = [];
     this.next = null;
-    const list = /** @type {any} */ (document.createElement("decided-list"));
+    const list = element("decided-list");
     fill(this.list, list);
     fill(this.end);
-    const { name } = /** @type {Library} */ (this.library);
-    await Promise.all([list.show(name, session.mayWrite, () => this.refreshSummary()), this.refreshSummary()]);
+    const { name } = this.library;
+    await Promise.all([list.show(name, session.mayWrite, () => this.#refreshSummary()), this.#refreshSummary()]);
   }
 
-  /** @private */
-  async showGroups() {
+  async #showGroups() {
     this.loading.abort();
     this.loading = new AbortController();
     this.groups = [];
     this.next = null;
-    this.drawHead();
+    this.#drawHead();
     fill(this.list, element("p", { class: "muted", role: "status" }, "Looking for duplicates…"));
     fill(this.end);
     try {
-      const page = await this.fetchPage(null);
+      const page = await this.#fetchPage(null);
       fill(this.list);
-      this.take(page);
-      this.drawHead();
-      if (this.groups.length === 0) this.showEmpty();
+      this.#take(page);
+      this.#drawHead();
+      if (this.groups.length === 0) this.#showEmpty();
     } catch (error) {
       if (isAbort(error)) return;
       this.shown = "";
-      const again = () => this.follow(currentRoute(), /** @type {Library} */ (this.library));
+      const again = () => this.follow(currentRoute(), this.library);
       fill(this.list, failedState("The search for duplicates did not succeed", error, again));
     }
   }
 
-  /** @private @param {string | null} cursor */
-  fetchPage(cursor) {
-    const { name } = /** @type {Library} */ (this.library);
+  /** @param {string | null} cursor */
+  #fetchPage(cursor) {
+    const { name } = this.library;
     return api.duplicates(name, { ...this.choice, limit: pageSize, cursor }, this.loading.signal);
   }
 
-  /** @private @param {import("./api.js").Duplicates} page */
-  take({ groups, total, next, summary }) {
+  /** @param {Api.Duplicates} page */
+  #take({ groups, total, next, summary }) {
     this.groups.push(...groups);
     this.total = total;
     this.next = next;
     this.summary = summary;
-    this.list.append(...groups.map((group) => this.card(group)));
+    this.list.append(...groups.map((group) => this.#card(group)));
   }
 
-  /** @private */
-  async loadMore() {
+  async #loadMore() {
     const cursor = this.next;
     if (!cursor) return;
     this.next = null; // asked for once
     try {
-      this.take(await this.fetchPage(cursor));
+      this.#take(await this.#fetchPage(cursor));
     } catch (error) {
       if (isAbort(error)) return;
       this.next = cursor;
-      fill(this.end, button("update", "Load more groups", { onclick: () => this.loadMore() }));
+      fill(this.end, button("update", "Load more groups", { onclick: () => this.#loadMore() }));
     }
   }
 
-  /** @private @param {DuplicateGroup} group */
-  card(group) {
+  /** @param {Api.DuplicateGroup} group */
+  #card(group) {
     return DuplicateCard.of(group, {
-      keep: (which, keep) => this.keep(which, keep),
-      apart: (which) => this.apart(which),
+      keep: (which, keep) => this.#keep(which, keep),
+      apart: (which) => this.#apart(which),
       compareAddress: (which) => changedAddress({ group: which.id }),
       mayDecide: session.mayWrite,
     });
   }
 
-  /** @private */
-  showEmpty() {
+  #showEmpty() {
     const name = kinds.find(({ kind }) => kind === this.choice.kind)?.name.toLowerCase();
     const similar = this.summary?.similar.groups ?? 0;
     const look = element("a", { class: "button", href: changedAddress({ kind: "similar" }) }, `Look at ${plural(similar, "similar group")}`);
@@ -166,30 +159,28 @@ class DuplicatesView extends HTMLElement {
     fill(this.list, state("check", name ? `No ${name} duplicates` : "No duplicates", [text], { actions }));
   }
 
-  /** @private */
-  drawHead() {
+  #drawHead() {
     const { summary } = this;
     const counts = kinds.slice(0, 3).map(({ kind }) => summary?.[kind] ?? { groups: 0, pictures: 0, bytes: 0 });
     const sum = (/** @type {"groups" | "pictures" | "bytes"} */ what) => counts.reduce((all, count) => all + count[what], 0);
     const text = summary ? `${plural(sum("groups"), "group")}, ${plural(sum("pictures"), "copy", "copies")} with ${bytesText(sum("bytes"))} could go` : "";
-    const segments = [this.segment("All", "", sum("groups")), ...kinds.map(({ kind, name, hint }) => this.segment(name, kind, summary?.[kind].groups, hint)), this.segment("Decided", "decided")];
+    const segments = [this.#segment("All", "", sum("groups")), ...kinds.map(({ kind, name, hint }) => this.#segment(name, kind, summary?.[kind].groups, hint)), this.#segment("Decided", "decided")];
     fill(
       this.head,
       element("div", { class: "view-title" }, element("h1", {}, "Duplicates"), element("span", { class: "muted numbers", role: "status" }, text)),
       element("div", { class: "segments", role: "group", "aria-label": "Kinds" }, segments),
     );
-    this.drawNotes();
+    this.#drawNotes();
   }
 
-  /** @private @param {string} name @param {string} kind @param {number} [count] @param {string} [hint] */
-  segment(name, kind, count, hint) {
+  /** @param {string} name @param {string} kind @param {number} [count] @param {string} [hint] */
+  #segment(name, kind, count, hint) {
     const current = this.choice.kind === kind ? "true" : undefined;
     return element("a", { href: changedAddress({ kind, group: null }), "aria-current": current, title: hint }, name, count !== undefined && element("span", { class: "count" }, countText(count)));
   }
 
-  /** @private */
-  drawNotes() {
-    const { name } = /** @type {Library} */ (this.library);
+  #drawNotes() {
+    const { name } = this.library;
     const exact = this.summary?.exact.groups ?? 0;
     const offerAll = session.mayWrite && exact > 0 && ["", "exact"].includes(this.choice.kind);
     fill(
@@ -198,114 +189,110 @@ class DuplicatesView extends HTMLElement {
       session.mayWrite && !session.server?.allow_changes &&
         element("div", { class: "note" }, icon("info"), element("p", {}, "This server moves no files. What you decide goes into a script that you look at and run yourself. ", element("a", { href: api.scriptAddress(name), download: `${name}-duplicates.sh` }, "Get the script"))),
       this.choice.kind !== "decided" &&
-        element("div", { class: "view-tools" }, this.ruleChoice(), this.folderChoice(), offerAll && button("check", `Decide all ${countText(exact)} exact groups`, { class: "decide-all", onclick: () => this.decideAll() })),
+        element("div", { class: "view-tools" }, this.#ruleChoice(), this.#folderChoice(), offerAll && button("check", `Decide all ${countText(exact)} exact groups`, { class: "decide-all", onclick: () => this.#decideAll() })),
     );
   }
 
-  /** @private */
-  ruleChoice() {
+  #ruleChoice() {
     const options = rules.map(([rule, words]) => element("option", { value: rule, selected: rule === this.choice.rule }, words));
     const change = () => go(changedAddress({ rule: select.value === "pixels" ? null : select.value, group: null }));
     const select = element("select", { onchange: change }, options);
     return element("label", { class: "field" }, "Keep", select);
   }
 
-  /** @private */
-  folderChoice() {
+  #folderChoice() {
     const change = () => go(changedAddress({ prefer: input.value.trim().replace(/\/+$/, ""), group: null }));
     const input = element("input", { type: "text", value: this.choice.prefer_folder, placeholder: "any", onchange: change });
     return element("label", { class: "field" }, "Prefer folder", input);
   }
 
-  /** @private @param {string | null} id */
-  followCompared(id) {
+  /** @param {string | null} id */
+  #followCompared(id) {
     const place = this.groups.findIndex((group) => group.id === id);
     if (place >= 0) {
       this.compare.show(this.groups[place], `${countText(place + 1)} of ${countText(this.total)}`);
     } else {
       const wasOpen = this.compare.isOpen;
       this.compare.close();
-      if (wasOpen) this.focusCard(this.lastCompared);
+      if (wasOpen) this.#focusCard(this.lastCompared);
       if (id) go(changedAddress({ group: null }), { replace: true });
     }
     if (place >= 0) this.lastCompared = place;
   }
 
-  /** The next group that is not decided, or back to the list after the last one. @private */
-  async compareNext() {
+  /** The next group that is not decided, or back to the list after the last one. */
+  async #compareNext() {
     const place = this.groups.findIndex((group) => group.id === currentRoute().parameters.get("group"));
-    await this.compareAt(place + 1);
+    await this.#compareAt(place + 1);
   }
 
-  /** @private @param {number} place */
-  async compareAt(place) {
-    if (place >= this.groups.length) await this.loadMore();
+  /** @param {number} place */
+  async #compareAt(place) {
+    if (place >= this.groups.length) await this.#loadMore();
     const group = this.groups[place];
     if (group) go(changedAddress({ group: group.id }), { replace: true });
     else goBack(changedAddress({ group: null }));
   }
 
-  /** @private @param {DuplicateGroup} group @param {number[]} keep */
-  keep(group, keep) {
+  /** @param {Api.DuplicateGroup} group @param {number[]} keep */
+  #keep(group, keep) {
     const pictures = group.members.map(({ picture }) => picture.id);
-    if (keep.length === pictures.length) this.apart(group);
-    else this.decide(group, { action: "keep", keep, pictures });
+    if (keep.length === pictures.length) this.#apart(group);
+    else this.#decide(group, { action: "keep", keep, pictures });
   }
 
-  /** @private @param {DuplicateGroup} group */
-  apart(group) {
-    this.decide(group, { action: "not_duplicates", pictures: group.members.map(({ picture }) => picture.id) });
+  /** @param {Api.DuplicateGroup} group */
+  #apart(group) {
+    this.#decide(group, { action: "not_duplicates", pictures: group.members.map(({ picture }) => picture.id) });
   }
 
-  /** @private @param {DuplicateGroup} group @param {import("./api.js").DecisionRequest} request */
-  async decide(group, request) {
+  /** @param {Api.DuplicateGroup} group @param {Api.DecisionRequest} request */
+  async #decide(group, request) {
     const place = this.groups.indexOf(group);
     if (place < 0) return; // pressed twice
     this.groups.splice(place, 1);
     try {
-      const decision = await api.decide(/** @type {Library} */ (this.library).name, request);
+      const decision = await api.decide(this.library.name, request);
       this.total--;
       this.undoable.push({ decision, group, place });
       this.list.children[place]?.remove();
-      notify(decisionText(decision), { label: "Undo", run: () => this.undo(decision.id) });
-      if (this.compare.isOpen) await this.compareAt(place);
-      else this.focusCard(place);
-      if (this.groups.length === 0 && !this.next) this.showEmpty();
-      await this.refreshSummary();
+      notify(decisionText(decision), { label: "Undo", run: () => this.#undo(decision.id) });
+      if (this.compare.isOpen) await this.#compareAt(place);
+      else this.#focusCard(place);
+      if (this.groups.length === 0 && !this.next) this.#showEmpty();
+      await this.#refreshSummary();
     } catch (error) {
       this.groups.splice(place, 0, group);
       notifyError(error);
     }
   }
 
-  /** @private */
-  async decideAll() {
-    const { name } = /** @type {Library} */ (this.library);
+  async #decideAll() {
+    const { name } = this.library;
     try {
       await decideAllExact(name, this.choice, (decision) => {
         this.undoable.push({ decision, group: null, place: 0 });
-        notify(decisionText(decision), { label: "Undo", run: () => this.undo(decision.id) });
-        this.showGroups();
+        notify(decisionText(decision), { label: "Undo", run: () => this.#undo(decision.id) });
+        this.#showGroups();
       });
     } catch (error) {
       notifyError(error);
     }
   }
 
-  /** @private */
-  undoLast() {
+  #undoLast() {
     const last = this.undoable.at(-1);
-    if (last) this.undo(last.decision.id);
+    if (last) this.#undo(last.decision.id);
     else notify("There is nothing to undo. Earlier decisions stand under “Decided”.");
   }
 
-  /** @private @param {string} id */
-  async undo(id) {
+  /** @param {string} id */
+  async #undo(id) {
     const at = this.undoable.findIndex(({ decision }) => decision.id === id);
     if (at < 0) return;
     const [{ group, place }] = this.undoable.splice(at, 1);
     try {
-      await api.undo(/** @type {Library} */ (this.library).name, id);
+      await api.undo(this.library.name, id);
       notify("Undone");
     } catch (error) {
       notifyError(error);
@@ -313,39 +300,38 @@ class DuplicatesView extends HTMLElement {
     }
     if (!group || this.choice.kind === "decided") {
       this.shown = "";
-      await this.follow(currentRoute(), /** @type {Library} */ (this.library));
+      await this.follow(currentRoute(), this.library);
       return;
     }
-    this.putBack(group, place);
-    await this.refreshSummary();
+    this.#putBack(group, place);
+    await this.#refreshSummary();
   }
 
-  /** @private @param {DuplicateGroup} group @param {number} place */
-  putBack(group, place) {
+  /** @param {Api.DuplicateGroup} group @param {number} place */
+  #putBack(group, place) {
     if (this.groups.length === 0) fill(this.list);
     const at = Math.min(place, this.groups.length);
     this.groups.splice(at, 0, group);
     this.total++;
-    this.list.insertBefore(this.card(group), this.list.children[at] ?? null);
+    this.list.insertBefore(this.#card(group), this.list.children[at] ?? null);
     if (this.compare.isOpen) go(changedAddress({ group: group.id }), { replace: true });
-    else this.focusCard(at);
+    else this.#focusCard(at);
   }
 
-  /** @private @param {number} [place] */
-  focusCard(place = 0) {
+  /** @param {number} [place] */
+  #focusCard(place = 0) {
     const card = this.list.children[Math.min(place, this.list.children.length - 1)];
     if (card instanceof DuplicateCard) card.focusFirst();
   }
 
-  /** @private */
-  async refreshSummary() {
+  async #refreshSummary() {
     try {
-      const { summary } = await api.duplicates(/** @type {Library} */ (this.library).name, { ...this.choice, kind: "", limit: 1 });
+      const { summary } = await api.duplicates(this.library.name, { ...this.choice, kind: "", limit: 1 });
       this.summary = summary;
     } catch (error) {
       notifyError(error);
     }
-    this.drawHead();
+    this.#drawHead();
   }
 }
 

@@ -64,19 +64,19 @@ export class JustifiedRows {
     for (let place = 0; place < shapes.length; place++) {
       const heading = headingOf(place);
       if (heading !== this.heading) {
-        if (place > first) this.closeRow(first, place - first, sum, false);
-        this.addHeading(place, heading);
+        if (place > first) this.#closeRow(first, place - first, sum, false);
+        this.#addHeading(place, heading);
         first = place;
         sum = 0;
       }
       sum += shapes[place];
-      if (this.heightFor(sum, place - first + 1) <= this.options.rowHeight + rounding) {
-        this.closeRow(first, place - first + 1, sum, true);
+      if (this.#heightFor(sum, place - first + 1) <= this.options.rowHeight + rounding) {
+        this.#closeRow(first, place - first + 1, sum, true);
         first = place + 1;
         sum = 0;
       }
     }
-    if (first < shapes.length) this.closeRow(first, shapes.length - first, sum, false);
+    if (first < shapes.length) this.#closeRow(first, shapes.length - first, sum, false);
   }
 
   /**
@@ -88,18 +88,18 @@ export class JustifiedRows {
    */
   between(from, to) {
     const { gap, footer } = this.options;
-    const begin = this.firstRow((row) => row.top + row.height + footer + gap > from);
-    const end = this.firstRow((row) => row.top >= to);
+    const begin = this.#firstRow((row) => row.top + row.height + footer + gap > from);
+    const end = this.#firstRow((row) => row.top >= to);
     return [begin, Math.max(begin, end)];
   }
 
   /** The row of a picture. @param {number} place */
   rowOf(place) {
-    return this.firstRow((row) => row.first + row.count > place);
+    return this.#firstRow((row) => row.first + row.count > place);
   }
 
-  /** @private @param {(row: Row) => boolean} reached monotone: false, then true */
-  firstRow(reached) {
+  /** @param {(row: Row) => boolean} reached monotone: false, then true */
+  #firstRow(reached) {
     let low = 0;
     let high = this.rows.length;
     while (low < high) {
@@ -110,21 +110,21 @@ export class JustifiedRows {
     return low;
   }
 
-  /** @private @param {number} shapes the sum of a row's shapes @param {number} count */
-  heightFor(shapes, count) {
+  /** @param {number} shapes the sum of a row's shapes @param {number} count */
+  #heightFor(shapes, count) {
     return (this.options.width - (count - 1) * this.options.gap) / shapes;
   }
 
-  /** @private @param {number} first @param {number} count @param {number} sum @param {boolean} full */
-  closeRow(first, count, sum, full) {
-    const fitting = this.heightFor(sum, count);
+  /** @param {number} first @param {number} count @param {number} sum @param {boolean} full */
+  #closeRow(first, count, sum, full) {
+    const fitting = this.#heightFor(sum, count);
     const height = full ? fitting : Math.min(this.options.rowHeight, fitting);
     this.rows.push({ top: this.height, height, first, count, heading: null });
     this.height += height + this.options.footer + this.options.gap;
   }
 
-  /** @private @param {number} first @param {string | null} heading */
-  addHeading(first, heading) {
+  /** @param {number} first @param {string | null} heading */
+  #addHeading(first, heading) {
     this.heading = heading;
     if (heading === null) return;
     this.rows.push({ top: this.height, height: this.options.heading, first, count: 0, heading });

@@ -10,7 +10,7 @@ const bars = 33;
 export class LikenessSlider extends HTMLElement {
   constructor() {
     super();
-    this.input = element("input", { type: "range", min: "0", id: "alike", oninput: () => this.onInput() });
+    this.input = element("input", { type: "range", min: "0", id: "alike", oninput: () => this.#onInput() });
     this.words = element("output", { class: "alike-words", htmlFor: "alike" });
     this.chart = element("div", { class: "alike-chart", "aria-hidden": "true" });
     this.bits = 64;
@@ -37,11 +37,10 @@ export class LikenessSlider extends HTMLElement {
     this.distances = distances;
     this.input.max = String(bits / 2);
     this.input.value = String(value);
-    this.draw();
+    this.#draw();
   }
 
-  /** @private */
-  draw() {
+  #draw() {
     const counts = new Array(bars).fill(0);
     const barOf = (/** @type {number} */ distance) => Math.min(bars - 1, Math.floor((distance / (this.bits / 2)) * (bars - 1)));
     for (const distance of this.distances) counts[barOf(distance)]++;
@@ -60,9 +59,8 @@ export class LikenessSlider extends HTMLElement {
     this.input.setAttribute("aria-valuetext", `${name}, at most ${plural(this.value, "bit")} of ${this.bits}: ${plural(found, "picture")}`);
   }
 
-  /** @private */
-  onInput() {
-    this.draw();
+  #onInput() {
+    this.#draw();
     this.dispatchEvent(new CustomEvent("alike", { detail: this.value }));
   }
 }

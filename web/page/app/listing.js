@@ -1,6 +1,5 @@
 import { api } from "./api.js";
 
-/** @typedef {import("./api.js").Picture} Picture */
 /** @typedef {{sort: string, path: string, folder: string, state: string}} Choice */
 
 const pageSize = 200;
@@ -16,7 +15,7 @@ export class Listing {
     this.library = library;
     this.choice = choice;
     this.total = 0;
-    /** @type {Map<number, Picture[]>} the page that was asked for last comes last */
+    /** @type {Map<number, Api.Picture[]>} the page that was asked for last comes last */
     this.pages = new Map();
     /** @type {Map<number, Promise<void>>} */
     this.asked = new Map();
@@ -26,10 +25,10 @@ export class Listing {
 
   /** Fetches the first page, and with it the number of all. */
   async open() {
-    await this.fetchPage(0);
+    await this.#fetchPage(0);
   }
 
-  /** @param {number} place @returns {Picture | undefined} */
+  /** @param {number} place @returns {Api.Picture | undefined} */
   at(place) {
     return this.pages.get(Math.floor(place / pageSize))?.[place % pageSize];
   }
@@ -49,26 +48,26 @@ export class Listing {
         this.pages.delete(page);
         this.pages.set(page, known);
       } else {
-        waiting.push(this.fetchPage(page));
+        waiting.push(this.#fetchPage(page));
       }
     }
     await Promise.allSettled(waiting);
   }
 
-  /** @private @param {number} page @returns {Promise<void>} */
-  fetchPage(page) {
+  /** @param {number} page @returns {Promise<void>} */
+  #fetchPage(page) {
     const asked = this.asked.get(page);
     if (asked) return asked;
     const answer = api
       .pictures(this.library, { ...this.choice, offset: page * pageSize, limit: pageSize })
-      .then(({ pictures, total }) => this.keep(page, pictures, total))
+      .then(({ pictures, total }) => this.#keep(page, pictures, total))
       .finally(() => this.asked.delete(page));
     this.asked.set(page, answer);
     return answer;
   }
 
-  /** @private @param {number} page @param {Picture[]} pictures @param {number} total */
-  keep(page, pictures, total) {
+  /** @param {number} page @param {Api.Picture[]} pictures @param {number} total */
+  #keep(page, pictures, total) {
     this.total = total;
     this.pages.set(page, pictures);
     for (const oldest of this.pages.keys()) {

@@ -4,6 +4,6 @@ import "./browse_view.js";
 import "./duplicates_view.js";
 import "./update_view.js";
 import "./page_frame.js";
-import { takePictures } from "./picture_intake.js";
+import { takePictures } from "./query_pictures.js";
 
 takePictures();

@@ -3,7 +3,7 @@ import { button, element } from "./dom.js";
 const shownFor = 9000; // milliseconds
 
 /** Short messages at the edge of the page. They are read out, wait while they are pointed at or focused, and go. */
-class NoticeList extends HTMLElement {
+export class NoticeList extends HTMLElement {
   connectedCallback() {
     this.setAttribute("role", "status");
     this.setAttribute("aria-live", "polite");
@@ -34,7 +34,7 @@ class NoticeList extends HTMLElement {
 }
 
 customElements.define("notice-list", NoticeList);
-const list = /** @type {NoticeList} */ (document.createElement("notice-list"));
+const list = element("notice-list");
 document.body.append(list);
 
 /**

@@ -7,13 +7,12 @@ import { command, failedState, state } from "./states.js";
 import { countText } from "./words.js";
 
 /** @typedef {import("./routes.js").Route} Route */
-/** @typedef {import("./api.js").Library} Library */
 
 /**
  * A view follows the address as long as neither view nor library change; `follow` is also called at first. What it
  * returns resolves when there is something to scroll through.
  *
- * @typedef {HTMLElement & {follow(route: Route, library: Library): void | Promise<void>}} View
+ * @typedef {HTMLElement & {follow(route: Route, library: Api.Library): void | Promise<void>}} View
  */
 
 const jobPause = 2000; // milliseconds between looks at what else goes on
@@ -38,16 +37,16 @@ class PageFrame extends HTMLElement {
       this.main,
     );
     history.scrollRestoration = "manual";
-    onRouteChange(() => this.follow());
-    addEventListener("scroll", () => this.noteScroll(), { passive: true });
-    addEventListener("keyneeded", () => this.askForKey());
-    session.addEventListener("change", () => this.drawBar());
+    onRouteChange(() => this.#follow());
+    addEventListener("scroll", () => this.#noteScroll(), { passive: true });
+    addEventListener("keyneeded", () => this.#askForKey());
+    session.addEventListener("change", () => this.#drawBar());
     document.querySelector(".skip-link")?.addEventListener("click", (event) => {
       event.preventDefault();
       this.main.focus();
     });
     this.start();
-    setInterval(() => this.lookAtJobs(), jobPause);
+    setInterval(() => this.#lookAtJobs(), jobPause);
   }
 
   async start() {
@@ -55,19 +54,19 @@ class PageFrame extends HTMLElement {
       await session.load();
     } catch (error) {
       if (error instanceof Problem && error.status === 401) return;
-      fill(this.main, failedState("The server cannot be reached", error, () => this.start()));
+      fill(this.main, failedState("The server cannot be reached", error, () => this.start(), true));
       return;
     }
-    if (session.server?.access === "none") this.askForKey();
-    else this.follow();
+    if (session.server?.access === "none") this.#askForKey();
+    else this.#follow();
   }
 
-  /** Shows what the address says. @private */
-  follow() {
+  /** Shows what the address says. */
+  #follow() {
     const route = currentRoute();
     const library = session.library(route.library) ?? (route.library ? undefined : session.libraries[0]);
     if (!library) {
-      this.showNoLibrary(route);
+      this.#showNoLibrary(route);
       return;
     }
     clearTimeout(this.scrollNote);
@@ -81,23 +80,23 @@ class PageFrame extends HTMLElement {
       if (moved) this.main.focus({ preventScroll: true });
     }
     document.title = `${title(route.view)} · ${library.name} · Bitpool`;
-    this.drawBar();
+    this.#drawBar();
     const top = history.state?.top ?? 0;
     Promise.resolve(this.view.follow(route, library)).then(() => {
       if (another || history.state?.top !== undefined) scrollTo(0, top);
     });
   }
 
-  /** @private @param {Route} route */
-  showNoLibrary(route) {
+  /** @param {Route} route */
+  #showNoLibrary(route) {
     this.shown = "";
     this.view = null;
-    this.drawBar();
+    this.#drawBar();
     if (session.libraries.length) {
       const actions = session.libraries.map((library) =>
         element("a", { class: "button", href: routeAddress(library.name, route.view) }, library.name),
       );
-      fill(this.main, state("folder", `There is no library “${route.library}”`, ["This server has:"], { actions }));
+      fill(this.main, state("folder", `There is no library “${route.library}”`, ["This server has:"], { whole: true, actions }));
       return;
     }
     const text = [
@@ -105,11 +104,10 @@ class PageFrame extends HTMLElement {
       command("bitpool serve --library ~/Pictures/.bitpool"),
     ];
     const again = button("update", "Look again", { class: "primary", onclick: () => this.start() });
-    fill(this.main, state("picture", "No pictures yet", text, { actions: [again] }));
+    fill(this.main, state("picture", "No pictures yet", text, { whole: true, actions: [again] }));
   }
 
-  /** @private */
-  askForKey() {
+  #askForKey() {
     if (this.querySelector(".key-form")) return;
     this.shown = "";
     this.view = null;
@@ -126,12 +124,11 @@ class PageFrame extends HTMLElement {
       }
     };
     const form = element("form", { class: "key-form", onsubmit: submit }, input, element("button", { class: "primary" }, "Open"));
-    fill(this.main, state("keys", "This server asks for a key", ["Whoever started it can give you one.", form, message]));
+    fill(this.main, state("keys", "This server asks for a key", ["Whoever started it can give you one.", form, message], { whole: true }));
     input.focus();
   }
 
-  /** @private */
-  drawBar() {
+  #drawBar() {
     const route = currentRoute();
     const library = session.library(route.library) ?? session.libraries[0];
     const links = viewNames.map((view) =>
@@ -146,14 +143,14 @@ class PageFrame extends HTMLElement {
     fill(
       this.tools,
       library?.job && element("a", { class: "job", href: routeAddress(library.name, "update") }, icon("update"), "Updating"),
-      session.libraries.length > 1 && this.libraryChoice(library?.name),
+      session.libraries.length > 1 && this.#libraryChoice(library?.name),
       button("keys", "", { class: "quiet only-icon keys-button", "aria-label": "Keys", onclick: showKeys }),
       button("theme", "", { class: "quiet only-icon", "aria-label": "Light or dark", onclick: changeTheme }),
     );
   }
 
-  /** @private @param {string | undefined} chosen */
-  libraryChoice(chosen) {
+  /** @param {string | undefined} chosen */
+  #libraryChoice(chosen) {
     const options = session.libraries.map(({ name, pictures }) =>
       element("option", { value: name, selected: name === chosen }, `${name} (${countText(pictures)})`),
     );
@@ -162,14 +159,14 @@ class PageFrame extends HTMLElement {
     return select;
   }
 
-  /** Remembers how far the page was scrolled, for "back". @private */
-  noteScroll() {
+  /** Remembers how far the page was scrolled, for "back". */
+  #noteScroll() {
     clearTimeout(this.scrollNote);
     this.scrollNote = window.setTimeout(() => history.replaceState({ ...history.state, top: scrollY }, ""), 120);
   }
 
-  /** While something is updated, its end is worth noticing in every view. @private */
-  async lookAtJobs() {
+  /** While something is updated, its end is worth noticing in every view. */
+  async #lookAtJobs() {
     if (document.hidden || !session.libraries.some((library) => library.job)) return;
     await session.load().catch(() => {});
   }

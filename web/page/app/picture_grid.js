@@ -2,21 +2,20 @@ import { button, element, icon } from "./dom.js";
 import { go } from "./routes.js";
 import { JustifiedRows, squareSide } from "./justified_rows.js";
 
-/** @typedef {import("./api.js").Picture} Picture */
 
 /**
  * What a grid shows, and how.
  *
  * @typedef {object} GridContent
  * @property {number} total how many pictures there are
- * @property {(place: number) => Picture | undefined} pictureAt undefined: not known yet
+ * @property {(place: number) => Api.Picture | undefined} pictureAt undefined: not known yet
  * @property {(from: number, to: number) => void} [need] is told which places are looked at; `arrived` answers
  * @property {ArrayLike<number>} [shapes] width over height of each; without them all are squares
  * @property {string} label of the grid, for screen readers
- * @property {(picture: Picture, place: number) => string} address where a click on it leads
- * @property {(picture: Picture) => string} moreAddress of "more like this"
+ * @property {(picture: Api.Picture, place: number) => string} address where a click on it leads
+ * @property {(picture: Api.Picture) => string} moreAddress of "more like this"
  * @property {(place: number) => string | null} [headingOf]
- * @property {(picture: Picture, place: number) => string[]} [caption] lines below the picture
+ * @property {(picture: Api.Picture, place: number) => string[]} [caption] lines below the picture
  */
 
 const rowHeights = { small: 104, medium: 168, large: 216 };
@@ -42,14 +41,14 @@ export class PictureGrid extends HTMLElement {
     this.drawing = 0;
     this.lastTop = 0;
     this.settling = 0;
-    this.resizes = new ResizeObserver(() => this.relayout());
-    this.onScroll = () => this.requestDraw();
+    this.resizes = new ResizeObserver(() => this.#relayout());
+    this.onScroll = () => this.#requestDraw();
   }
 
   connectedCallback() {
     this.setAttribute("role", "grid");
-    this.addEventListener("keydown", (event) => this.onKey(event));
-    this.addEventListener("focusin", (event) => this.onFocus(event));
+    this.addEventListener("keydown", (event) => this.#onKey(event));
+    this.addEventListener("focusin", (event) => this.#onFocus(event));
     addEventListener("scroll", this.onScroll, { passive: true });
     this.resizes.observe(this);
   }
@@ -67,30 +66,30 @@ export class PictureGrid extends HTMLElement {
     this.active = 0;
     this.setAttribute("aria-label", content.label);
     this.classList.toggle("with-headings", Boolean(content.headingOf));
-    this.relayout(true);
+    this.#relayout(true);
   }
 
   /** Shows pictures that were not known before. @param {number} from @param {number} to */
   arrived(from, to) {
     for (const place of this.drawn.keys()) {
       const row = this.layout.rows[place];
-      if (row.first < to && row.first + row.count > from) this.fillRow(place);
+      if (row.first < to && row.first + row.count > from) this.#fillRow(place);
     }
-    this.loadThumbnails();
-    this.placeTabStop();
+    this.#loadThumbnails();
+    this.#placeTabStop();
   }
 
   /** Brings a picture into view, and the focus to it. @param {number} place */
   focusPlace(place) {
     if (!this.content?.total) return;
     this.active = Math.min(this.content.total - 1, Math.max(0, place));
-    this.reveal(this.layout.rows[this.layout.rowOf(this.active)]);
-    this.draw();
-    this.tileAt(this.active)?.focus({ preventScroll: true });
+    this.#reveal(this.layout.rows[this.layout.rowOf(this.active)]);
+    this.#draw();
+    this.#tileAt(this.active)?.focus({ preventScroll: true });
   }
 
-  /** @private @param {import("./justified_rows.js").Row} row */
-  reveal(row) {
+  /** @param {import("./justified_rows.js").Row} row */
+  #reveal(row) {
     const margin = 96; // clears the bar at the top, and the one at the bottom of narrow screens
     const top = this.getBoundingClientRect().top + row.top;
     const bottom = top + row.height + this.layout.options.footer;
@@ -98,11 +97,11 @@ export class PictureGrid extends HTMLElement {
     else if (bottom > innerHeight - margin) scrollBy(0, bottom - innerHeight + margin);
   }
 
-  /** @private @param {boolean} [anew] */
-  relayout(anew = false) {
+  /** @param {boolean} [anew] */
+  #relayout(anew = false) {
     const width = this.clientWidth;
     if (!this.content || !width || (!anew && width === this.layout.options.width)) return;
-    const anchor = anew ? null : this.anchor();
+    const anchor = anew ? null : this.#anchor();
     const { total, shapes, caption, headingOf } = this.content;
     const gap = width < 560 ? 3 : caption ? 10 : 6;
     const wanted = width < 560 ? rowHeights.small : width < 1700 ? rowHeights.medium : rowHeights.large;
@@ -114,88 +113,86 @@ export class PictureGrid extends HTMLElement {
       heading: headingOf ? headingHeight : 0,
     });
     this.shapes = shapes ?? new Float32Array(total).fill(1);
-    for (const row of [...this.drawn.keys()]) this.undraw(row);
+    for (const row of [...this.drawn.keys()]) this.#undraw(row);
     this.layout.place(this.shapes, headingOf ?? (() => null));
     this.style.height = `${Math.ceil(this.layout.height)}px`;
     this.setAttribute("aria-rowcount", String(this.layout.rows.length));
-    if (anchor !== null) this.reveal(this.layout.rows[this.layout.rowOf(anchor)]);
-    this.draw();
+    if (anchor !== null) this.#reveal(this.layout.rows[this.layout.rowOf(anchor)]);
+    this.#draw();
   }
 
-  /** The first picture that is seen when the page was scrolled, to be seen again at another width. @private */
-  anchor() {
+  /** The first picture that is seen when the page was scrolled, to be seen again at another width. */
+  #anchor() {
     const top = -this.getBoundingClientRect().top;
     if (top <= 0) return null;
     return this.layout.rows[this.layout.between(top, top + 1)[0]]?.first ?? null;
   }
 
-  /** @private */
-  requestDraw() {
+  #requestDraw() {
     cancelAnimationFrame(this.drawing);
-    this.drawing = requestAnimationFrame(() => this.draw());
+    this.drawing = requestAnimationFrame(() => this.#draw());
   }
 
-  /** @private */
-  draw() {
+  #draw() {
     if (!this.content) return;
     const top = -this.getBoundingClientRect().top;
     const margin = innerHeight * 0.75;
     const [begin, end] = this.layout.between(top - margin, top + innerHeight + margin);
     const pinned = this.contains(document.activeElement) ? this.layout.rowOf(this.active) : -1;
     for (const row of [...this.drawn.keys()]) {
-      if ((row < begin || row >= end) && row !== pinned) this.undraw(row);
+      if ((row < begin || row >= end) && row !== pinned) this.#undraw(row);
     }
     const hurried = Math.abs(top - this.lastTop) > innerHeight * 2;
     this.lastTop = top;
     for (let row = begin; row < end; row++) {
-      if (!this.drawn.has(row)) this.drawRow(row);
+      if (!this.drawn.has(row)) this.#drawRow(row);
     }
     clearTimeout(this.settling);
-    if (hurried) this.settling = window.setTimeout(() => this.load(begin, end), settlingTime);
-    else this.load(begin, end);
-    this.placeTabStop();
+    if (hurried) this.settling = window.setTimeout(() => this.#load(begin, end), settlingTime);
+    else this.#load(begin, end);
+    this.#placeTabStop();
   }
 
-  /** Asks for what the rows lack, only once the scrolling rests. @private @param {number} begin @param {number} end */
-  load(begin, end) {
+  /** Asks for what the rows lack, only once the scrolling rests. @param {number} begin @param {number} end */
+  #load(begin, end) {
     const first = this.layout.rows[begin];
     const last = this.layout.rows[end - 1];
     if (first && last) this.content?.need?.(first.first, last.first + last.count);
-    this.loadThumbnails();
+    this.#loadThumbnails();
   }
 
-  /** @private @param {number} row */
-  undraw(row) {
+  /** @param {number} row */
+  #undraw(row) {
     this.drawn.get(row)?.remove();
     this.drawn.delete(row);
   }
 
-  /** @private @param {number} place a row's, in the layout */
-  drawRow(place) {
+  /** @param {number} place a row's, in the layout */
+  #drawRow(place) {
     const row = this.layout.rows[place];
     const made = element("div", { class: "grid-row", role: "row", "aria-rowindex": place + 1 });
     made.style.transform = `translateY(${row.top}px)`;
     made.style.gap = `${this.layout.options.gap}px`;
     this.drawn.set(place, made);
-    this.fillRow(place);
+    this.#fillRow(place);
     const next = [...this.drawn.keys()].filter((other) => other > place).sort((a, b) => a - b)[0];
     this.insertBefore(made, next === undefined ? null : (this.drawn.get(next) ?? null));
   }
 
-  /** @private @param {number} place a row's, in the layout */
-  fillRow(place) {
+  /** @param {number} place a row's, in the layout */
+  #fillRow(place) {
     const row = this.layout.rows[place];
     const cells = [];
     if (row.heading !== null) cells.push(element("div", { class: "grid-heading", role: "rowheader" }, row.heading));
-    for (let picture = row.first; picture < row.first + row.count; picture++) cells.push(this.cell(picture, row.height));
+    for (let picture = row.first; picture < row.first + row.count; picture++) cells.push(this.#cell(picture, row.height));
     const made = /** @type {HTMLElement} */ (this.drawn.get(place));
     const focused = made.contains(document.activeElement);
     made.replaceChildren(...cells);
-    if (focused) this.tileAt(this.active)?.focus({ preventScroll: true });
+    if (focused) this.#tileAt(this.active)?.focus({ preventScroll: true });
   }
 
-  /** @private @param {number} place @param {number} height */
-  cell(place, height) {
+  /** @param {number} place @param {number} height */
+  #cell(place, height) {
     const content = /** @type {GridContent} */ (this.content);
     const picture = content.pictureAt(place);
     const tile = element("a", { class: "tile", tabIndex: -1 });
@@ -209,7 +206,7 @@ export class PictureGrid extends HTMLElement {
       return cell;
     }
     tile.href = content.address(picture, place);
-    tile.append(picture.failure === null ? this.image(picture) : failedTile(picture));
+    tile.append(picture.failure === null ? this.#image(picture) : failedTile(picture));
     if (content.caption) {
       const [line, ...more] = content.caption(picture, place);
       cell.append(element("div", { class: "caption" }, element("b", {}, line), more.map((text) => element("span", {}, text))));
@@ -220,8 +217,8 @@ export class PictureGrid extends HTMLElement {
     return cell;
   }
 
-  /** @private @param {Picture} picture */
-  image(picture) {
+  /** @param {Api.Picture} picture */
+  #image(picture) {
     const image = element("img", { alt: picture.name, decoding: "async", draggable: false });
     image.dataset.source = picture.thumbnail;
     image.addEventListener("load", () => image.classList.add("loaded"));
@@ -229,8 +226,7 @@ export class PictureGrid extends HTMLElement {
     return image;
   }
 
-  /** @private */
-  loadThumbnails() {
+  #loadThumbnails() {
     for (const image of this.querySelectorAll("img[data-source]")) {
       const { source } = /** @type {HTMLImageElement} */ (image).dataset;
       image.removeAttribute("data-source");
@@ -238,32 +234,31 @@ export class PictureGrid extends HTMLElement {
     }
   }
 
-  /** @private @param {number} place @returns {HTMLElement | null} */
-  tileAt(place) {
+  /** @param {number} place @returns {HTMLElement | null} */
+  #tileAt(place) {
     return this.querySelector(`.tile[data-place="${place}"]`);
   }
 
-  /** @private */
-  placeTabStop() {
-    const stop = this.tileAt(this.active) ?? this.querySelector(".tile");
+  #placeTabStop() {
+    const stop = this.#tileAt(this.active) ?? this.querySelector(".tile");
     for (const tile of this.querySelectorAll(".tile[tabindex='0']")) {
       if (tile !== stop) /** @type {HTMLElement} */ (tile).tabIndex = -1;
     }
     if (stop instanceof HTMLElement) stop.tabIndex = 0;
   }
 
-  /** @private @param {FocusEvent} event */
-  onFocus(event) {
+  /** @param {FocusEvent} event */
+  #onFocus(event) {
     const tile = /** @type {HTMLElement} */ (event.target).closest?.(".tile");
     if (!(tile instanceof HTMLElement)) return;
     this.active = Number(tile.dataset.place);
-    this.placeTabStop();
+    this.#placeTabStop();
   }
 
-  /** @private @param {KeyboardEvent} event */
-  onKey(event) {
+  /** @param {KeyboardEvent} event */
+  #onKey(event) {
     if (event.altKey || event.metaKey) return;
-    const place = this.placeAfter(event.key, event.ctrlKey);
+    const place = this.#placeAfter(event.key, event.ctrlKey);
     if (place !== null) {
       event.preventDefault();
       this.focusPlace(place);
@@ -273,8 +268,8 @@ export class PictureGrid extends HTMLElement {
     }
   }
 
-  /** Where a key leads from the active picture. @private @param {string} key @param {boolean} control */
-  placeAfter(key, control) {
+  /** Where a key leads from the active picture. @param {string} key @param {boolean} control */
+  #placeAfter(key, control) {
     const row = this.layout.rows[this.layout.rowOf(this.active)];
     if (!row) return null;
     const last = this.shapes.length - 1;
@@ -283,25 +278,24 @@ export class PictureGrid extends HTMLElement {
       case "ArrowRight": return this.active + 1;
       case "Home": return control ? 0 : row.first;
       case "End": return control ? last : row.first + row.count - 1;
-      case "ArrowUp": return this.vertically(-1);
-      case "ArrowDown": return this.vertically(1);
-      case "PageUp": return this.vertically(-this.rowsPerScreen());
-      case "PageDown": return this.vertically(this.rowsPerScreen());
+      case "ArrowUp": return this.#vertically(-1);
+      case "ArrowDown": return this.#vertically(1);
+      case "PageUp": return this.#vertically(-this.#rowsPerScreen());
+      case "PageDown": return this.#vertically(this.#rowsPerScreen());
       default: return null;
     }
   }
 
-  /** @private */
-  rowsPerScreen() {
+  #rowsPerScreen() {
     const { rowHeight, gap, footer } = this.layout.options;
     return Math.max(1, Math.floor((innerHeight - 160) / (rowHeight + gap + footer)));
   }
 
-  /** The picture that lies some rows of pictures further, at the same distance from the left. @private @param {number} rows */
-  vertically(rows) {
+  /** The picture that lies some rows of pictures further, at the same distance from the left. @param {number} rows */
+  #vertically(rows) {
     const all = this.layout.rows;
     let at = this.layout.rowOf(this.active);
-    const middle = this.middleOf(this.active, all[at]);
+    const middle = this.#middleOf(this.active, all[at]);
     const step = Math.sign(rows);
     for (let left = Math.abs(rows); left > 0; left--) {
       let next = at + step;
@@ -311,20 +305,20 @@ export class PictureGrid extends HTMLElement {
     }
     let best = all[at].first;
     for (let place = best; place < all[at].first + all[at].count; place++) {
-      if (Math.abs(this.middleOf(place, all[at]) - middle) < Math.abs(this.middleOf(best, all[at]) - middle)) best = place;
+      if (Math.abs(this.#middleOf(place, all[at]) - middle) < Math.abs(this.#middleOf(best, all[at]) - middle)) best = place;
     }
     return best;
   }
 
-  /** @private @param {number} place @param {import("./justified_rows.js").Row} row */
-  middleOf(place, row) {
+  /** @param {number} place @param {import("./justified_rows.js").Row} row */
+  #middleOf(place, row) {
     let left = 0;
     for (let before = row.first; before < place; before++) left += this.shapes[before] * row.height + this.layout.options.gap;
     return left + (this.shapes[place] * row.height) / 2;
   }
 }
 
-/** @param {Picture} picture */
+/** @param {Api.Picture} picture */
 function failedTile(picture) {
   return element("span", { class: "tile-note failed" }, icon("warning"), element("span", {}, picture.failure));
 }

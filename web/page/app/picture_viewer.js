@@ -1,10 +1,8 @@
 import { button, element, fill, icon } from "./dom.js";
-import { notify, placeNotices } from "./notices.js";
-import { go, routeAddress } from "./routes.js";
+import { notify, notifyError, placeNotices } from "./notices.js";
+import { changedAddress, currentRoute, go, goBack, routeAddress } from "./routes.js";
 import { bytesText, countText, momentText } from "./words.js";
 import "./zoom_picture.js";
-
-/** @typedef {import("./api.js").Picture} Picture */
 
 /**
  * @typedef {object} ViewerOptions
@@ -18,7 +16,7 @@ import "./zoom_picture.js";
 export class PictureViewer {
   constructor() {
     this.heading = element("h2", {});
-    this.zoom = /** @type {import("./zoom_picture.js").ZoomPicture} */ (document.createElement("zoom-picture"));
+    this.zoom = element("zoom-picture");
     this.bar = element("div", { class: "viewer-bar" });
     this.stage = element("div", { class: "viewer-stage" });
     this.facts = element("aside", { class: "viewer-facts", tabIndex: 0, "aria-label": "About this picture" });
@@ -31,21 +29,21 @@ export class PictureViewer {
       event.preventDefault();
       this.options?.onClose();
     });
-    this.dialog.addEventListener("keydown", (event) => this.onKey(event));
+    this.dialog.addEventListener("keydown", (event) => this.#onKey(event));
   }
 
   get isOpen() {
     return this.dialog.open;
   }
 
-  /** @param {Picture} picture @param {ViewerOptions} options */
+  /** @param {Api.Picture} picture @param {ViewerOptions} options */
   show(picture, options) {
     this.picture = picture;
     this.options = options;
     this.heading.textContent = picture.name;
-    this.drawBar(picture, options);
-    this.drawStage(picture, options);
-    this.drawFacts(picture, options);
+    this.#drawBar(picture, options);
+    this.#drawStage(picture, options);
+    this.#drawFacts(picture, options);
     if (this.dialog.open) return;
     document.body.append(this.dialog);
     placeNotices(this.dialog);
@@ -60,8 +58,8 @@ export class PictureViewer {
     this.dialog.remove();
   }
 
-  /** @private @param {Picture} picture @param {ViewerOptions} options */
-  drawBar(picture, options) {
+  /** @param {Api.Picture} picture @param {ViewerOptions} options */
+  #drawBar(picture, options) {
     const more = routeAddress(options.library, "search", { picture: picture.id });
     fill(
       this.bar,
@@ -72,8 +70,8 @@ export class PictureViewer {
     );
   }
 
-  /** @private @param {Picture} picture @param {ViewerOptions} options */
-  drawStage(picture, { onStep }) {
+  /** @param {Api.Picture} picture @param {ViewerOptions} options */
+  #drawStage(picture, { onStep }) {
     this.zoom.show(picture);
     fill(
       this.stage,
@@ -83,8 +81,8 @@ export class PictureViewer {
     );
   }
 
-  /** @private @param {Picture} picture @param {ViewerOptions} options */
-  drawFacts(picture, options) {
+  /** @param {Api.Picture} picture @param {ViewerOptions} options */
+  #drawFacts(picture, options) {
     const size = picture.width ? `${countText(picture.width)} × ${countText(picture.height)} pixels` : "unknown";
     /** @type {[string, string][]} */
     const facts = [
@@ -113,8 +111,8 @@ export class PictureViewer {
     );
   }
 
-  /** @private @param {KeyboardEvent} event */
-  onKey(event) {
+  /** @param {KeyboardEvent} event */
+  #onKey(event) {
     if (event.altKey || event.ctrlKey || event.metaKey) return;
     const { picture, options } = this;
     if (!picture || !options) return;
@@ -134,3 +132,54 @@ export class PictureViewer {
     action();
   }
 }
+
+/**
+ * What a view knows of the picture that the address asks to show.
+ *
+ * @typedef {object} Shown
+ * @property {Api.Picture} picture
+ * @property {[string, string][]} facts
+ * @property {((steps: number) => Promise<Record<string, number> | null>) | null} step the parameters of a neighbour
+ */
+
+/** Opens and closes the viewer as the address says: ?show=ID. */
+export class ShownPicture {
+  /**
+   * @param {(id: number, parameters: URLSearchParams) => Promise<Shown>} find
+   * @param {() => void} onClosed
+   */
+  constructor(find, onClosed) {
+    this.viewer = new PictureViewer();
+    this.find = find;
+    this.onClosed = onClosed;
+  }
+
+  /** @param {import("./routes.js").Route} route */
+  async follow({ library, parameters }) {
+    const id = Number(parameters.get("show"));
+    if (!id) {
+      const wasOpen = this.viewer.isOpen;
+      this.close();
+      if (wasOpen) this.onClosed();
+      return;
+    }
+    try {
+      const { picture, facts, step } = await this.find(id, parameters);
+      if (currentRoute().parameters.get("show") !== String(id)) return; // the user has gone on
+      const stepTo = async (/** @type {number} */ steps) => {
+        const neighbour = await step?.(steps);
+        if (neighbour) go(changedAddress(neighbour), { replace: true });
+      };
+      this.viewer.show(picture, { library: library ?? "", onClose: leave, onStep: step && stepTo, facts });
+    } catch (error) {
+      notifyError(error);
+      go(changedAddress({ show: null, at: null }), { replace: true });
+    }
+  }
+
+  close() {
+    this.viewer.close();
+  }
+}
+
+const leave = () => goBack(changedAddress({ show: null, at: null }));

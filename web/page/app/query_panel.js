@@ -1,21 +1,20 @@
 import { button, element, fill } from "./dom.js";
 import "./crop_box.js";
 import "./likeness_slider.js";
-import { choosePicture } from "./picture_intake.js";
+import { choosePicture } from "./query_pictures.js";
 import { bytesText } from "./words.js";
 
-/** @typedef {import("./api.js").Picture} Picture */
 /** @typedef {import("./crop_box.js").Box} Box */
 
 /** What is searched for: the picture, a part of it to be marked, and how alike the results have to be. */
 export class QueryPanel extends HTMLElement {
   constructor() {
     super();
-    this.crop = /** @type {import("./crop_box.js").CropBox} */ (document.createElement("crop-box"));
-    this.slider = /** @type {import("./likeness_slider.js").LikenessSlider} */ (document.createElement("likeness-slider"));
+    this.crop = element("crop-box");
+    this.slider = element("likeness-slider");
     this.stage = element("div", { class: "query-stage" });
     this.about = element("p", { class: "small muted query-name" });
-    this.wholeButton = button("close", "Search for all of it", { class: "quiet small", onclick: () => this.clearBox() });
+    this.wholeButton = button("close", "Search for all of it", { class: "quiet small", onclick: () => this.#clearBox() });
     this.hint = element("p", { class: "small muted" }, "Drag over the picture to search for a part of it.");
   }
 
@@ -24,7 +23,7 @@ export class QueryPanel extends HTMLElement {
     this.append(this.stage, element("div", { class: "query-words" }, this.about, this.hint, this.wholeButton, this.slider, other));
   }
 
-  /** @param {Picture} picture */
+  /** @param {Api.Picture} picture */
   showPicture(picture) {
     this.about.textContent = picture.path;
     const image = element("img", { alt: `The picture that is searched for: ${picture.name}`, src: picture.thumbnail, draggable: false });
@@ -32,7 +31,7 @@ export class QueryPanel extends HTMLElement {
     sharp.onload = () => (image.src = sharp.src);
     sharp.src = `${picture.preview}&side=800`;
     fill(this.stage, element("div", { class: "query-picture" }, image, this.crop));
-    this.allowCrop(true);
+    this.#allowCrop(true);
   }
 
   /** @param {Blob} file */
@@ -41,14 +40,14 @@ export class QueryPanel extends HTMLElement {
     const bitmap = await createImageBitmap(file).catch(() => null);
     if (!bitmap) {
       fill(this.stage, element("p", { class: "muted query-unseen" }, "This browser cannot show pictures of this kind. They can be searched for all the same."));
-      this.allowCrop(false);
+      this.#allowCrop(false);
       return;
     }
     const scale = Math.min(1, 800 / Math.max(bitmap.width, bitmap.height));
     const canvas = element("canvas", { width: Math.round(bitmap.width * scale), height: Math.round(bitmap.height * scale), role: "img", "aria-label": "The picture that is searched for" });
     canvas.getContext("2d")?.drawImage(bitmap, 0, 0, canvas.width, canvas.height);
     fill(this.stage, element("div", { class: "query-picture" }, canvas, this.crop));
-    this.allowCrop(true);
+    this.#allowCrop(true);
   }
 
   /** @param {Box | null} box */
@@ -58,14 +57,13 @@ export class QueryPanel extends HTMLElement {
     this.hint.hidden = Boolean(box) || this.crop.hidden;
   }
 
-  /** @private @param {boolean} allowed */
-  allowCrop(allowed) {
+  /** @param {boolean} allowed */
+  #allowCrop(allowed) {
     this.crop.hidden = !allowed;
     this.hint.hidden = !allowed;
   }
 
-  /** @private */
-  clearBox() {
+  #clearBox() {
     this.crop.show(null);
     this.crop.dispatchEvent(new CustomEvent("box", { detail: null }));
     this.crop.focus();

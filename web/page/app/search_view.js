@@ -1,49 +1,46 @@
 import { api } from "./api.js";
 import { boxText, parseBox } from "./crop_box.js";
 import { button, element, fill, icon } from "./dom.js";
-import { firstRun } from "./first_run.js";
+import { failedState, firstRun, isAbort, state } from "./states.js";
 import { shapeOf } from "./justified_rows.js";
 import "./picture_grid.js";
-import { choosePicture } from "./picture_intake.js";
+import { choosePicture, findQuery } from "./query_pictures.js";
 import "./query_panel.js";
-import { findQuery } from "./query_store.js";
 import { changedAddress, currentRoute, go, routeAddress } from "./routes.js";
-import { ShownPicture } from "./shown_picture.js";
-import { failedState, isAbort, state } from "./states.js";
+import { ShownPicture } from "./picture_viewer.js";
 import { distanceText, likeness, plural, shortDistance } from "./words.js";
 
 /** @typedef {import("./routes.js").Route} Route */
-/** @typedef {import("./api.js").Library} Library */
-/** @typedef {import("./api.js").Match} Match */
-/** @typedef {import("./api.js").Picture} Picture */
 
 const asked = 200; // results; the slider chooses among them without another request
 const usualShare = 3 / 8; // of the bits may differ, unless the slider says otherwise
 
 /** Pictures that are like a picture. */
 class SearchView extends HTMLElement {
+  /** @type {Api.Library} what is shown is of this one */
+  library;
   constructor() {
     super();
-    this.panel = /** @type {import("./query_panel.js").QueryPanel} */ (document.createElement("query-panel"));
+    this.panel = element("query-panel");
     this.results = element("section", { class: "results", "aria-label": "Results" });
     this.count = element("p", { class: "muted numbers", role: "status" });
-    this.grid = /** @type {import("./picture_grid.js").PictureGrid} */ (document.createElement("picture-grid"));
+    this.grid = element("picture-grid");
     this.shownPicture = new ShownPicture(
-      (id) => this.find(id),
+      (id) => this.#find(id),
       () => this.grid.focusPlace(this.grid.active),
     );
     this.searching = new AbortController();
     this.queryShown = "";
     this.searchShown = "";
-    /** @type {import("./api.js").Matches | null} */
+    /** @type {Api.Matches | null} */
     this.answer = null;
-    /** @type {Match[]} those that are alike enough */
+    /** @type {Api.Match[]} those that are alike enough */
     this.found = [];
   }
 
   connectedCallback() {
-    this.panel.crop.addEventListener("box", (event) => this.changeBox(/** @type {CustomEvent} */ (event).detail));
-    this.panel.slider.addEventListener("alike", (event) => this.changeAlike(/** @type {CustomEvent} */ (event).detail));
+    this.panel.crop.addEventListener("box", (event) => this.#changeBox(/** @type {CustomEvent} */ (event).detail));
+    this.panel.slider.addEventListener("alike", (event) => this.#changeAlike(/** @type {CustomEvent} */ (event).detail));
   }
 
   disconnectedCallback() {
@@ -51,7 +48,7 @@ class SearchView extends HTMLElement {
     this.shownPicture.close();
   }
 
-  /** @param {Route} route @param {Library} library */
+  /** @param {Route} route @param {Api.Library} library */
   async follow(route, library) {
     this.library = library;
     const { parameters } = route;
@@ -61,15 +58,15 @@ class SearchView extends HTMLElement {
       fill(this, firstRun(library));
     } else if (!picture && !upload) {
       this.queryShown = this.searchShown = "";
-      await this.showStart(library);
+      await this.#showStart(library);
     } else {
-      await this.showSearch(picture || String(upload), parameters);
+      await this.#showSearch(picture || String(upload), parameters);
     }
     await this.shownPicture.follow(route);
   }
 
-  /** Before anything was asked. @private @param {Library} library */
-  async showStart(library) {
+  /** Before anything was asked. @param {Api.Library} library */
+  async #showStart(library) {
     const strip = element("div", { class: "start-strip" });
     fill(
       this,
@@ -89,22 +86,22 @@ class SearchView extends HTMLElement {
       strip,
     );
     try {
-      const { pictures } = await api.pictures(library.name, { sort: "date", state: "fine", limit: 24 });
+      const { pictures } = await api.pictures(library.name, { sort: "date", state: "fine", limit: 40 });
       fill(
         strip,
         element("h2", {}, "Or begin with one of yours"),
         this.grid,
       );
-      this.showPictures(pictures, "Newest pictures");
+      this.#showPictures(pictures, "Newest pictures");
     } catch (error) {
-      fill(strip, failedState("The pictures could not be listed", error, () => this.showStart(library)));
+      fill(strip, failedState("The pictures could not be listed", error, () => this.#showStart(library)));
     }
   }
 
-  /** @private @param {Picture[]} pictures @param {string} label */
-  showPictures(pictures, label) {
-    const { name } = /** @type {Library} */ (this.library);
-    const more = (/** @type {Picture} */ picture) => routeAddress(name, "search", { picture: picture.id });
+  /** @param {Api.Picture[]} pictures @param {string} label */
+  #showPictures(pictures, label) {
+    const { name } = this.library;
+    const more = (/** @type {Api.Picture} */ picture) => routeAddress(name, "search", { picture: picture.id });
     this.grid.show({
       total: pictures.length,
       pictureAt: (place) => pictures[place],
@@ -115,33 +112,37 @@ class SearchView extends HTMLElement {
     });
   }
 
-  /** @private @param {number | string} query an id or the key of an upload @param {URLSearchParams} parameters */
-  async showSearch(query, parameters) {
+  /** @param {number | string} query an id or the key of an upload @param {URLSearchParams} parameters */
+  async #showSearch(query, parameters) {
     if (this.panel.parentElement !== this) fill(this, element("h1", { class: "visually-hidden" }, "Search"), this.panel, this.results);
     const box = parseBox(parameters.get("box"));
     const search = `${query} ${boxText(box)}`;
-    if (search !== this.searchShown) {
+    const anew = search !== this.searchShown;
+    if (anew) {
       this.searchShown = search;
       this.searching.abort();
       this.searching = new AbortController();
       try {
-        await this.ask(query, boxText(box), this.searching.signal);
+        await this.#ask(query, boxText(box), this.searching.signal);
       } catch (error) {
-        if (!isAbort(error)) this.showFailure(error);
+        if (!isAbort(error)) this.#showFailure(error);
         return;
       }
     }
     this.panel.showBox(box);
-    this.showResults(parameters);
+    if (!this.answer) return;
+    const usual = Math.floor(this.answer.bits * usualShare);
+    const alike = parameters.has("alike") ? Number(parameters.get("alike")) : usual;
+    if (anew || alike !== this.panel.slider.value) this.#showResults(this.answer, alike);
   }
 
-  /** @private @param {number | string} query @param {string | null} box @param {AbortSignal} signal */
-  async ask(query, box, signal) {
-    const { name } = /** @type {Library} */ (this.library);
+  /** @param {number | string} query @param {string | null} box @param {AbortSignal} signal */
+  async #ask(query, box, signal) {
+    const { name } = this.library;
     this.results.setAttribute("aria-busy", "true");
     const file = typeof query === "string" ? await findQuery(query) : null;
     if (typeof query === "string" && !file) throw new Error(goneUpload);
-    const shown = this.showQuery(query, file, signal);
+    const shown = this.#showQuery(query, file, signal);
     this.answer = null;
     const answer = await api.search(name, file ?? Number(query), { k: asked, box }, signal);
     await shown;
@@ -150,45 +151,43 @@ class SearchView extends HTMLElement {
     this.results.removeAttribute("aria-busy");
   }
 
-  /** @private @param {number | string} query @param {Blob | null} file @param {AbortSignal} signal */
-  async showQuery(query, file, signal) {
+  /** @param {number | string} query @param {Blob | null} file @param {AbortSignal} signal */
+  async #showQuery(query, file, signal) {
     if (this.queryShown === String(query)) return;
     this.queryShown = String(query);
     if (file) {
       await this.panel.showFile(file);
       return;
     }
-    const picture = await api.picture(/** @type {Library} */ (this.library).name, Number(query));
+    const picture = await api.picture(this.library.name, Number(query));
     if (!signal.aborted) this.panel.showPicture(picture);
   }
 
-  /** @private @param {unknown} error */
-  showFailure(error) {
+  /** @param {unknown} error */
+  #showFailure(error) {
     this.searchShown = this.queryShown = "";
     this.results.removeAttribute("aria-busy");
-    const { name } = /** @type {Library} */ (this.library);
+    const { name } = this.library;
     if (error instanceof Error && error.message === goneUpload) {
       const choose = button("upload", "Choose a picture", { class: "primary", onclick: choosePicture });
-      fill(this, state("picture", "This picture is not here any more", [goneUpload], { actions: [choose] }));
+      fill(this, state("picture", "This picture is not here any more", [goneUpload], { whole: true, actions: [choose] }));
       return;
     }
     const start = element("a", { class: "button", href: routeAddress(name, "search") }, "Another picture");
-    const failed = failedState("The search did not succeed", error, () => this.follow(currentRoute(), /** @type {Library} */ (this.library)));
+    const failed = failedState("The search did not succeed", error, () => this.follow(currentRoute(), this.library), true);
     failed.querySelector(".actions")?.append(start);
     fill(this, failed);
   }
 
-  /** @private @param {URLSearchParams} parameters */
-  showResults(parameters) {
-    if (!this.answer) return;
-    const { bits, matches } = this.answer;
-    const alike = parameters.has("alike") ? Number(parameters.get("alike")) : Math.floor(bits * usualShare);
-    this.panel.slider.show(bits, matches.map(({ distance }) => distance), alike);
-    this.drawResults(alike);
+  /** @param {Api.Matches} answer @param {number} alike */
+  #showResults({ bits, matches }, alike) {
+    const distances = matches.map(({ distance }) => distance);
+    this.panel.slider.show(bits, distances, alike);
+    this.#drawResults(alike);
   }
 
-  /** @private @param {number} alike */
-  drawResults(alike) {
+  /** @param {number} alike */
+  #drawResults(alike) {
     if (!this.answer) return;
     const { bits, matches } = this.answer;
     const limit = alike >= bits / 2 ? bits : alike;
@@ -208,27 +207,27 @@ class SearchView extends HTMLElement {
       shapes: this.found.map(({ picture }) => shapeOf(picture)),
       label: "Pictures that are alike",
       address: (picture) => changedAddress({ show: picture.id }),
-      moreAddress: (picture) => routeAddress(/** @type {Library} */ (this.library).name, "search", { picture: picture.id }),
+      moreAddress: (picture) => routeAddress(this.library.name, "search", { picture: picture.id }),
       headingOf: (place) => likeness(this.found[place].distance, bits).name,
       caption: (picture, place) => [picture.name, shortDistance(this.found[place].distance)],
     });
   }
 
-  /** @private @param {number} alike */
-  changeAlike(alike) {
+  /** @param {number} alike */
+  #changeAlike(alike) {
     const usual = this.answer && alike === Math.floor(this.answer.bits * usualShare);
     history.replaceState(history.state, "", changedAddress({ alike: usual ? null : alike }));
-    this.drawResults(alike);
+    this.#drawResults(alike);
   }
 
-  /** @private @param {import("./crop_box.js").Box | null} box */
-  changeBox(box) {
+  /** @param {import("./crop_box.js").Box | null} box */
+  #changeBox(box) {
     go(changedAddress({ box: boxText(box), show: null }));
   }
 
-  /** @private @param {number} id */
-  async find(id) {
-    const { name, bits } = /** @type {Library} */ (this.library);
+  /** @param {number} id */
+  async #find(id) {
+    const { name, bits } = this.library;
     const place = this.found.findIndex(({ picture }) => picture.id === id);
     if (place < 0) return { picture: await api.picture(name, id), facts: [], step: null };
     const { picture, distance } = this.found[place];
@@ -244,7 +243,7 @@ class SearchView extends HTMLElement {
 
 const goneUpload = "It was dropped in another browser, or some time ago, and is not kept on the server. Drop it once more.";
 
-/** @param {Match} match @param {number} bits */
+/** @param {Api.Match} match @param {number} bits */
 const degree = ({ distance }, bits) => likeness(distance, bits).share;
 
 customElements.define("search-view", SearchView);

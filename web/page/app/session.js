@@ -1,14 +1,13 @@
 import { api } from "./api.js";
 
-/** @typedef {import("./api.js").Library} Library */
 
 /** What the page knows of the server: what may be done, and its libraries. Sends "change" when that changed. */
 class Session extends EventTarget {
   constructor() {
     super();
-    /** @type {import("./api.js").Server | null} */
+    /** @type {Api.Server | null} */
     this.server = null;
-    /** @type {Library[]} */
+    /** @type {Api.Library[]} */
     this.libraries = [];
   }
 
@@ -16,7 +15,7 @@ class Session extends EventTarget {
     return this.server?.access === "write";
   }
 
-  /** @param {string | null} name @returns {Library | undefined} */
+  /** @param {string | null} name @returns {Api.Library | undefined} */
   library(name) {
     return this.libraries.find((library) => library.name === name);
   }

@@ -6,9 +6,6 @@ import { session } from "./session.js";
 import { failedState } from "./states.js";
 import { countText, durationText, momentText, plural } from "./words.js";
 
-/** @typedef {import("./api.js").Library} Library */
-/** @typedef {import("./api.js").Job} Job */
-/** @typedef {import("./api.js").Failure} Failure */
 
 const failuresShown = 500;
 
@@ -21,9 +18,9 @@ class UpdateView extends HTMLElement {
     this.failures = element("section", { class: "failures", "aria-label": "Pictures that failed" });
     /** @type {EventSource | null} */
     this.events = null;
-    /** @type {Job | null} */
+    /** @type {Api.Job | null} */
     this.job = null;
-    this.onChange = () => this.drawFacts();
+    this.onChange = () => this.#drawFacts();
   }
 
   connectedCallback() {
@@ -36,16 +33,16 @@ class UpdateView extends HTMLElement {
     this.events?.close();
   }
 
-  /** @param {import("./routes.js").Route} route @param {Library} library */
+  /** @param {import("./routes.js").Route} route @param {Api.Library} library */
   async follow(route, library) {
     this.name = library.name;
-    this.drawFacts();
+    this.#drawFacts();
     if (this.job) return;
     try {
       const jobs = await api.jobs();
       const job = jobs.find((one) => one.library === this.name) ?? null;
-      if (job?.state === "running") this.watch(job);
-      else this.show(job);
+      if (job?.state === "running") this.#watch(job);
+      else this.#show(job);
     } catch (error) {
       fill(this.panel, failedState("The state of updates is not known", error, () => this.follow(route, library)));
     }
@@ -55,8 +52,7 @@ class UpdateView extends HTMLElement {
     return session.library(this.name ?? null);
   }
 
-  /** @private */
-  drawFacts() {
+  #drawFacts() {
     const { library } = this;
     if (!library) return;
     const { folder, pictures, failed, bits, trash } = library;
@@ -71,36 +67,36 @@ class UpdateView extends HTMLElement {
     fill(this.facts, facts.map(([name, value]) => element("div", {}, element("dt", {}, name), element("dd", {}, value))));
   }
 
-  /** Listens to a job until it ends. @private @param {Job} job */
-  watch(job) {
+  /** Listens to a job until it ends. @param {Api.Job} job */
+  #watch(job) {
     this.job = job;
-    this.show(job);
-    this.showFailures(job.failures);
+    this.#show(job);
+    this.#showFailures(job.failures);
     this.events?.close();
     const events = api.jobEvents(job.id);
     this.events = events;
-    /** @type {Failure[]} */
+    /** @type {Api.Failure[]} */
     const failures = [];
-    events.addEventListener("progress", (event) => this.show(JSON.parse(event.data)));
+    events.addEventListener("progress", (event) => this.#show(JSON.parse(event.data)));
     events.addEventListener("failure", (event) => {
       failures.push(JSON.parse(event.data));
-      this.showFailures(failures);
+      this.#showFailures(failures);
     });
     events.addEventListener("end", (event) => {
       events.close();
-      this.show(JSON.parse(event.data));
+      this.#show(JSON.parse(event.data));
       session.load().catch(notifyError);
     });
     events.addEventListener("error", () => {
-      if (events.readyState === EventSource.CLOSED) this.showLost();
+      if (events.readyState === EventSource.CLOSED) this.#showLost();
     });
   }
 
-  /** @private @param {Job | null} job null: none yet */
-  show(job) {
+  /** @param {Api.Job | null} job null: none yet */
+  #show(job) {
     this.job = job;
     if (job?.state === "running") {
-      this.showRunning(job);
+      this.#showRunning(job);
       return;
     }
     const { library } = this;
@@ -109,16 +105,16 @@ class UpdateView extends HTMLElement {
       this.panel,
       job ? ending(job) : intro(first),
       session.mayWrite
-        ? element("div", { class: "actions" }, button("update", job ? "Update again" : first ? "Index the pictures" : "Update now", { class: "primary", onclick: () => this.start() }), job?.state === "done" && library && element("a", { class: "button", href: routeAddress(library.name, "browse") }, "Browse"))
+        ? element("div", { class: "actions" }, button("update", job ? "Update again" : first ? "Index the pictures" : "Update now", { class: "primary", onclick: () => this.#start() }), job?.state === "done" && library && element("a", { class: "button", href: routeAddress(library.name, "browse") }, "Browse"))
         : element("p", { class: "note" }, icon("info"), "Your key may only read, so you cannot start an update."),
     );
-    if (job) this.showFailures(job.failures);
+    if (job) this.#showFailures(job.failures);
   }
 
-  /** @private @param {Job} job */
-  showRunning(job) {
+  /** @param {Api.Job} job */
+  #showRunning(job) {
     if (!this.panel.querySelector("progress")) {
-      const words = element("h2", { role: "status" });
+      const words = element("h2", { "aria-live": "polite" });
       const bar = element("progress", { max: 1, "aria-label": "Progress" });
       const stop = button("stop", "Stop", { onclick: () => api.cancelJob(job.id).catch(notifyError) });
       fill(this.panel, words, bar, element("div", { class: "job-numbers muted numbers" }), element("div", { class: "actions" }, stop, element("span", { class: "muted small" }, "What is done is kept. You can leave this page.")));
@@ -138,8 +134,8 @@ class UpdateView extends HTMLElement {
     );
   }
 
-  /** @private @param {Failure[]} failures */
-  showFailures(failures) {
+  /** @param {Api.Failure[]} failures */
+  #showFailures(failures) {
     if (failures.length === 0) {
       fill(this.failures);
       return;
@@ -148,8 +144,7 @@ class UpdateView extends HTMLElement {
     fill(this.failures, element("h2", {}, plural(failures.length, "picture failed", "pictures failed")), element("ul", { class: "failure-list" }, rows));
   }
 
-  /** @private */
-  showLost() {
+  #showLost() {
     const again = async () => {
       this.job = null;
       await session.load().catch(notifyError);
@@ -158,11 +153,10 @@ class UpdateView extends HTMLElement {
     fill(this.panel, failedState("The server went away", new Error("Whatever was done is kept. Start the server again, and update once more."), again));
   }
 
-  /** @private */
-  async start() {
+  async #start() {
     try {
       fill(this.failures);
-      this.watch(await api.startUpdate(this.name ?? ""));
+      this.#watch(await api.startUpdate(this.name ?? ""));
       await session.load();
     } catch (error) {
       notifyError(error);
@@ -180,7 +174,7 @@ function intro(first) {
   );
 }
 
-/** @param {Job} job */
+/** @param {Api.Job} job */
 function ending({ state, summary, error, ended }) {
   if (state === "failed") return element("div", { class: "note bad", role: "alert" }, icon("warning"), element("div", {}, element("h2", {}, "The update failed"), element("p", {}, error ?? "")));
   const title = state === "cancelled" || summary?.stopped ? "Stopped; what was done is kept" : "Up to date";
@@ -194,7 +188,7 @@ function ending({ state, summary, error, ended }) {
   return element(
     "div",
     {},
-    element("h2", { role: "status" }, icon("check"), title),
+    element("h2", { "aria-live": "polite" }, icon("check"), title),
     parts && element("p", { class: "numbers" }, `${parts.join(", ") || "Nothing to do"} · ${durationText(summary.seconds)}`),
     ended && element("p", { class: "muted small" }, momentText(new Date(ended))),
   );

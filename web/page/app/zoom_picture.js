@@ -1,6 +1,5 @@
 import { element, fill } from "./dom.js";
 
-/** @typedef {import("./api.js").Picture} Picture */
 
 /**
  * Which part of a picture is seen: the scale (1: all of it), and the shift as a share of the element's size, so that
@@ -31,19 +30,19 @@ export class ZoomPicture extends HTMLElement {
   }
 
   connectedCallback() {
-    this.addEventListener("wheel", (event) => this.onWheel(event), { passive: false });
-    this.addEventListener("pointerdown", (event) => this.onPointer(event));
-    this.addEventListener("pointermove", (event) => this.onPointer(event));
+    this.addEventListener("wheel", (event) => this.#onWheel(event), { passive: false });
+    this.addEventListener("pointerdown", (event) => this.#onPointer(event));
+    this.addEventListener("pointermove", (event) => this.#onPointer(event));
     for (const end of ["pointerup", "pointercancel"]) {
       this.addEventListener(end, (event) => this.pointers.delete(/** @type {PointerEvent} */ (event).pointerId));
     }
     this.addEventListener("dblclick", (event) => {
-      const place = this.share(event);
-      this.change(this.zoom.scale > 1 ? whole : around({ ...whole }, 3, place.x, place.y));
+      const place = this.#share(event);
+      this.#change(this.zoom.scale > 1 ? whole : around({ ...whole }, 3, place.x, place.y));
     });
   }
 
-  /** @param {Picture} picture */
+  /** @param {Api.Picture} picture */
   show(picture) {
     this.picture = picture;
     this.sharp = false;
@@ -78,31 +77,31 @@ export class ZoomPicture extends HTMLElement {
 
   /** Zooms about the middle. @param {number} steps positive: in; 0: all of it is seen again */
   zoomBy(steps) {
-    this.change(steps === 0 ? whole : around(this.zoom, step ** steps, 0.5, 0.5));
+    this.#change(steps === 0 ? whole : around(this.zoom, step ** steps, 0.5, 0.5));
   }
 
-  /** @private @param {Zoom} zoom */
-  change(zoom) {
+  /** @param {Zoom} zoom */
+  #change(zoom) {
     this.setZoom(zoom);
     this.dispatchEvent(new CustomEvent("zoom", { detail: zoom }));
   }
 
-  /** @private @param {MouseEvent} event */
-  share(event) {
+  /** @param {MouseEvent} event */
+  #share(event) {
     const box = this.getBoundingClientRect();
     return { x: (event.clientX - box.left) / box.width, y: (event.clientY - box.top) / box.height };
   }
 
-  /** @private @param {WheelEvent} event */
-  onWheel(event) {
+  /** @param {WheelEvent} event */
+  #onWheel(event) {
     event.preventDefault();
-    const { x, y } = this.share(event);
-    this.change(around(this.zoom, Math.exp(-event.deltaY * (event.deltaMode ? 0.05 : 0.0022)), x, y));
+    const { x, y } = this.#share(event);
+    this.#change(around(this.zoom, Math.exp(-event.deltaY * (event.deltaMode ? 0.05 : 0.0022)), x, y));
   }
 
-  /** @private @param {PointerEvent} event */
-  onPointer(event) {
-    const now = this.share(event);
+  /** @param {PointerEvent} event */
+  #onPointer(event) {
+    const now = this.#share(event);
     if (event.type === "pointerdown") {
       this.setPointerCapture(event.pointerId);
       this.pointers.set(event.pointerId, now);
@@ -114,10 +113,10 @@ export class ZoomPicture extends HTMLElement {
     this.pointers.set(event.pointerId, now);
     if (other) {
       const factor = distance(now, other) / Math.max(0.01, distance(before, other));
-      this.change(around(this.zoom, factor, (now.x + other.x) / 2, (now.y + other.y) / 2));
+      this.#change(around(this.zoom, factor, (now.x + other.x) / 2, (now.y + other.y) / 2));
     } else {
       const { scale, x, y } = this.zoom;
-      this.change(within({ scale, x: x + now.x - before.x, y: y + now.y - before.y }));
+      this.#change(within({ scale, x: x + now.x - before.x, y: y + now.y - before.y }));
     }
   }
 }

@@ -1,11 +1,8 @@
 // What becomes of groups of duplicates in the pretended library.
 
 /** @typedef {import("./library.js").MockLibrary} MockLibrary */
-/** @typedef {import("../../page/app/api.js").Decision} Decision */
-/** @typedef {import("../../page/app/api.js").DecisionRequest} DecisionRequest */
-/** @typedef {import("../../page/app/api.js").DuplicateGroup} DuplicateGroup */
 
-/** @param {DuplicateGroup[]} groups */
+/** @param {Api.DuplicateGroup[]} groups */
 export function summary(groups) {
   const count = (/** @type {string} */ kind) => {
     const these = groups.filter((group) => group.kind === kind);
@@ -18,7 +15,7 @@ export function summary(groups) {
   return { exact: count("exact"), edited: count("edited"), part: count("part"), similar: count("similar") };
 }
 
-/** @param {MockLibrary} library @param {DecisionRequest} request @param {boolean} allowChanges @returns {Decision} */
+/** @param {MockLibrary} library @param {Api.DecisionRequest} request @param {boolean} allowChanges @returns {Api.Decision} */
 export function decide(library, request, allowChanges) {
   /** @type {{keep: number[], gone: number[], groups: number, apart: string[]}} */
   const effect = { keep: [], gone: [], groups: 1, apart: [] };
@@ -34,7 +31,7 @@ export function decide(library, request, allowChanges) {
     effect.gone = groups.flatMap(({ members, keep }) => members.map(({ picture }) => picture.id).filter((id) => id !== keep));
   }
   const preview = request.action === "keep_suggested" && request.preview;
-  /** @type {Decision} */
+  /** @type {Api.Decision} */
   const decision = {
     id: preview ? "" : String(library.decided.length + 1),
     action: request.action,

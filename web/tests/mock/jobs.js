@@ -1,8 +1,7 @@
 // Updates that pretend: a step at a time, with failures on the way, told as server-sent events.
-import { json, problem } from "./server.js";
+import { json, problem } from "./answers.js";
 
 /** @typedef {import("./library.js").MockLibrary} MockLibrary */
-/** @typedef {import("../../page/app/api.js").Job} Job */
 
 const steps = 24;
 const failuresAt = [5, 11, 12];
@@ -11,16 +10,16 @@ export class MockJobs {
   /** @param {number} pause milliseconds between steps */
   constructor(pause) {
     this.pause = pause;
-    /** @type {{job: Job, library: MockLibrary, events: string[], listeners: Set<import("node:http").ServerResponse>}[]} */
+    /** @type {{job: Api.Job, library: MockLibrary, events: string[], listeners: Set<import("node:http").ServerResponse>}[]} */
     this.jobs = [];
   }
 
-  /** @param {MockLibrary} library @returns {Job} */
+  /** @param {MockLibrary} library @returns {Api.Job} */
   start(library) {
     const running = this.jobs.find(({ job }) => job.id === library.job);
     if (running) return running.job;
     const total = library.pictures.length;
-    /** @type {Job} */
+    /** @type {Api.Job} */
     const job = {
       id: String(this.jobs.length + 1), library: library.name, state: "running", task: "encoding", unit: "pictures", done: 0, total, rate: 48.5,
       seconds_left: null, failed: 0, failures: [], started: "2026-11-16T09:00:00Z", ended: null, summary: null, error: null,
@@ -29,7 +28,7 @@ export class MockJobs {
     library.job = job.id;
     const started = { job, library, events: [], listeners: new Set() };
     this.jobs.push(started);
-    this.step(started, 1);
+    this.#step(started, 1);
     return job;
   }
 
@@ -50,8 +49,8 @@ export class MockJobs {
     else found.listeners.add(answer);
   }
 
-  /** @private @param {MockJobs["jobs"][number]} running @param {number} step */
-  step(running, step) {
+  /** @param {MockJobs["jobs"][number]} running @param {number} step */
+  #step(running, step) {
     const { job, library } = running;
     if (step > steps || job.state !== "running") {
       const stopped = job.state !== "running";
@@ -62,7 +61,7 @@ export class MockJobs {
       library.job = null;
       library.indexed = true;
       library.generation++;
-      this.tell(running, "end", job);
+      this.#tell(running, "end", job);
       for (const listener of running.listeners) listener.end();
       return;
     }
@@ -72,14 +71,14 @@ export class MockJobs {
       const failure = { path: `2019/Rome/IMG_${step}_broken.jpg`, reason: "the picture is cut off after 4,096 bytes" };
       job.failed++;
       job.failures.push(failure);
-      this.tell(running, "failure", failure);
+      this.#tell(running, "failure", failure);
     }
-    this.tell(running, "progress", { ...job, failures: [] });
-    setTimeout(() => this.step(running, step + 1), this.pause).unref();
+    this.#tell(running, "progress", { ...job, failures: [] });
+    setTimeout(() => this.#step(running, step + 1), this.pause).unref();
   }
 
-  /** @private @param {MockJobs["jobs"][number]} running @param {string} name @param {unknown} value */
-  tell(running, name, value) {
+  /** @param {MockJobs["jobs"][number]} running @param {string} name @param {unknown} value */
+  #tell(running, name, value) {
     const event = `id: ${running.events.length + 1}\nevent: ${name}\ndata: ${JSON.stringify(value)}\n\n`;
     running.events.push(event);
     for (const listener of running.listeners) listener.write(event);

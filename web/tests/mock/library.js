@@ -1,17 +1,13 @@
 // A pretended library: pictures with paths and dates, some of them copies of others, and decisions about these.
 import { chance, drawing, photographs } from "./images.js";
 
-/** @typedef {import("../../page/app/api.js").Picture} Picture */
-/** @typedef {import("../../page/app/api.js").DuplicateGroup} DuplicateGroup */
-/** @typedef {import("../../page/app/api.js").DuplicateKind} DuplicateKind */
-/** @typedef {import("../../page/app/api.js").Decision} Decision */
 /** @typedef {import("./images.js").Source} Source */
 /** @typedef {{source: Source, look: "plain" | "grey" | "crop"}} Look */
 
 export const bits = 64;
-const places = ["Rome", "Home", "Alps", "Harbour", "Garden", "Lisbon <b>at night</b>", "Workshop & yard"];
+const places = ["Rome", "Home", "Alps", "Harbour", "Garden", "Lisbon <b>at night<b>", "Workshop & yard"];
 const firstYear = 2016;
-const kinds = /** @type {DuplicateKind[]} */ (["exact", "edited", "part", "similar"]);
+const kinds = /** @type {Api.DuplicateKind[]} */ (["exact", "edited", "part", "similar"]);
 
 export class MockLibrary {
   /** @param {{name: string, count: number, photos: string | null, duplicates: number, failed: number, indexed: boolean}} options */
@@ -21,20 +17,20 @@ export class MockLibrary {
     this.generation = 1;
     /** @type {string | null} */
     this.job = null;
-    /** @type {Picture[]} */
+    /** @type {Api.Picture[]} */
     this.pictures = [];
-    /** @type {Map<number, Picture>} */
+    /** @type {Map<number, Api.Picture>} */
     this.byId = new Map();
     /** @type {Map<number, Look>} */
     this.looks = new Map();
-    /** @type {DuplicateGroup[]} */
+    /** @type {Api.DuplicateGroup[]} */
     this.groups = [];
-    /** @type {{decision: Decision, hidden: Set<number>, apart: Set<string>}[]} */
+    /** @type {{decision: Api.Decision, hidden: Set<number>, apart: Set<string>}[]} */
     this.decided = [];
     const sources = photographs(photos);
     const sourceOf = (/** @type {number} */ index) => (sources.length ? sources[index % sources.length] : drawing(index));
-    for (let index = 0; index < count; index++) this.add(index, sourceOf(index), "plain", 1, index < failed);
-    for (let group = 0; group < duplicates; group++) this.addGroup(group, this.pictures[failed + group * 2 + 1]);
+    for (let index = 0; index < count; index++) this.#add(index, sourceOf(index), "plain", 1, index < failed);
+    for (let group = 0; group < duplicates; group++) this.#addGroup(group, this.pictures[failed + group * 2 + 1]);
     this.pictures.sort((a, b) => (a.path < b.path ? -1 : 1));
     this.sorted = { path: this.pictures, date: [...this.pictures].sort((a, b) => (a.modified < b.modified ? 1 : -1)) };
   }
@@ -56,8 +52,8 @@ export class MockLibrary {
     return this.groups.filter((group) => !apart.has(group.id) && group.members.filter(({ picture }) => !gone.has(picture.id)).length > 1);
   }
 
-  /** @private @param {number} index @param {Source} source @param {Look["look"]} look @param {number} scale @param {boolean} failed */
-  add(index, source, look, scale, failed, path = "") {
+  /** @param {number} index @param {Source} source @param {Look["look"]} look @param {number} scale @param {boolean} failed */
+  #add(index, source, look, scale, failed, path = "") {
     const id = this.pictures.length + 1;
     const year = firstYear + Math.floor(chance(index, "year") * 9);
     const month = 1 + Math.floor(chance(index, "month") * 12);
@@ -86,17 +82,17 @@ export class MockLibrary {
     return picture;
   }
 
-  /** @private @param {number} number @param {Picture} best */
-  addGroup(number, best) {
+  /** @param {number} number @param {Api.Picture} best */
+  #addGroup(number, best) {
     const kind = kinds[number % 7 < 4 ? 0 : (number % 7) - 3];
     const { source } = /** @type {Look} */ (this.looks.get(best.id));
     const copies = 1 + Math.floor(chance(number, "copies") * 3);
-    /** @type {import("../../page/app/api.js").DuplicateMember[]} */
+    /** @type {Api.DuplicateMember[]} */
     const members = [{ picture: best, kind: null, distance: 0, keep: true }];
     for (let copy = 1; copy <= copies; copy++) {
       const look = kind === "part" ? "crop" : kind === "edited" ? "grey" : "plain";
       const path = `backup/phone ${copy}/${best.name.replace(".", kind === "exact" ? `(${copy}).` : `_${kind}${copy}.`)}`;
-      const picture = this.add(number * 7 + copy, source, look, kind === "exact" ? 1 : 0.5, false, path);
+      const picture = this.#add(number * 7 + copy, source, look, kind === "exact" ? 1 : 0.5, false, path);
       members.push({ picture, kind, distance: kind === "exact" ? 0 : 2 + copy, keep: false });
     }
     const reason = kind === "exact" ? "shortest path of equals" : "most pixels";

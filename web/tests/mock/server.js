@@ -5,6 +5,7 @@ import http from "node:http";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
+import { bodyOf, json, problem, text } from "./answers.js";
 import { bits, MockLibrary } from "./library.js";
 import { chance, render } from "./images.js";
 import { MockJobs } from "./jobs.js";
@@ -37,7 +38,14 @@ export class MockServer {
     this.jobs = new MockJobs(options.step ?? 60);
     /** Requests whose address contains this text fail with 503. @type {string | null} */
     this.failing = null;
-    this.server = http.createServer((request, answer) => this.onRequest(request, answer));
+    /** The part of a picture that was searched for last. @type {string | null} */
+    this.lastBox = null;
+    /** @type {string[]} the addresses of all requests */
+    this.requests = [];
+    /** @type {Set<import("node:net").Socket>} */
+    this.connections = new Set();
+    this.server = http.createServer((request, answer) => this.#onRequest(request, answer));
+    this.server.on("connection", (connection) => this.connections.add(connection));
   }
 
   /** @param {number} [port] 0: any that is free @returns {Promise<string>} the address */
@@ -47,39 +55,45 @@ export class MockServer {
     return `http://127.0.0.1:${address.port}/`;
   }
 
+  /** How many requests had an address with this text. @param {string} part */
+  asked(part) {
+    return this.requests.filter((address) => address.includes(part)).length;
+  }
+
   close() {
     this.server.closeAllConnections();
     this.server.close();
   }
 
-  /** @private @param {Request} request @param {Answer} answer */
-  async onRequest(request, answer) {
+  /** @param {Request} request @param {Answer} answer */
+  async #onRequest(request, answer) {
     const url = new URL(request.url ?? "/", "http://localhost");
+    this.requests.push(url.pathname + url.search);
     try {
-      if (url.pathname.startsWith("/v1/")) await this.onInterface(request, answer, url);
+      if (url.pathname.startsWith("/v1/")) await this.#onInterface(request, answer, url);
       else await sendFile(answer, url.pathname);
     } catch (error) {
       problem(answer, 500, "internal", String(error));
     }
   }
 
-  /** @private @param {Request} request @param {Answer} answer @param {URL} url */
-  async onInterface(request, answer, url) {
+  /** @param {Request} request @param {Answer} answer @param {URL} url */
+  async #onInterface(request, answer, url) {
     const parts = url.pathname.slice(4).split("/").map(decodeURIComponent);
     const known = !this.options.key || request.headers.cookie?.includes("bitpool_session=known");
-    if (parts[0] === "server") return json(answer, this.describe(Boolean(known)));
-    if (parts[0] === "session") return this.startSession(request, answer);
+    if (parts[0] === "server") return json(answer, this.#describe(Boolean(known)));
+    if (parts[0] === "session") return this.#startSession(request, answer);
     if (!known) return problem(answer, 401, "unauthorized", "a key is needed");
     if (this.failing && url.href.includes(this.failing)) return problem(answer, 503, "busy", "too much to do, try again in a moment");
     if (parts[0] === "jobs") return this.jobs.onRequest(request, answer, parts.slice(1));
     if (parts.length === 1) return json(answer, { libraries: this.libraries.map((library) => describeLibrary(library)) });
     const library = this.libraries.find(({ name }) => name === parts[1]);
     if (!library) return problem(answer, 404, "not_found", `there is no library ${parts[1]}`);
-    return this.onLibrary(request, answer, url.searchParams, library, parts.slice(2));
+    return this.#onLibrary(request, answer, url.searchParams, library, parts.slice(2));
   }
 
-  /** @private @param {boolean} known */
-  describe(known) {
+  /** @param {boolean} known */
+  #describe(known) {
     return {
       name: "bitpool",
       version: "0.2.0",
@@ -90,20 +104,22 @@ export class MockServer {
     };
   }
 
-  /** @private @param {Request} request @param {Answer} answer */
-  startSession(request, answer) {
+  /** @param {Request} request @param {Answer} answer */
+  #startSession(request, answer) {
     if (request.headers.authorization !== `Bearer ${this.options.key}`) return problem(answer, 401, "unauthorized", "this key is not known");
     answer.writeHead(204, { "Set-Cookie": "bitpool_session=known; HttpOnly; SameSite=Strict; Path=/" }).end();
   }
 
-  /** @private @param {Request} request @param {Answer} answer @param {URLSearchParams} query @param {MockLibrary} library @param {string[]} parts */
-  async onLibrary(request, answer, query, library, parts) {
+  /** @param {Request} request @param {Answer} answer @param {URLSearchParams} query @param {MockLibrary} library @param {string[]} parts */
+  async #onLibrary(request, answer, query, library, parts) {
     const route = `${request.method} ${[parts[0], ...parts.slice(1).map((part) => (/^\d+$/.test(part) ? "#" : part))].join("/")}`;
     switch (route) {
       case "GET pictures": return json(answer, listPictures(library, query));
       case "GET folders": return json(answer, listFolders(library, query.get("parent") ?? ""));
       case "GET dates": return json(answer, listMonths(library, query.get("folder") ?? ""));
-      case "POST search": return search(request, answer, library, query);
+      case "POST search":
+        this.lastBox = query.get("box");
+        return search(request, answer, library, query);
       case "GET duplicates": return json(answer, listDuplicates(library, query));
       case "GET duplicates/decisions": return json(answer, { decisions: library.decided.map(({ decision }) => decision).reverse(), next: null });
       case "POST duplicates/decisions": return json(answer, decide(library, JSON.parse(String(await bodyOf(request))), this.options.allowChanges ?? false));
@@ -213,14 +229,14 @@ function listDuplicates(library, query) {
   const from = Number(query.get("cursor") ?? 0);
   const to = from + Number(query.get("limit") ?? 100);
   const rule = query.get("rule");
-  const page = groups.slice(from, to).map((group) => (rule === "newest" ? keepLast(group) : group));
+  const page = groups.slice(from, to).map((group) => (rule === "oldest" ? keepLast(group) : group));
   return { groups: page, total: groups.length, next: to < groups.length ? String(to) : null, summary: summary(open), generation: library.generation };
 }
 
-/** As if another rule chose the last one. @param {import("../../page/app/api.js").DuplicateGroup} group */
+/** As if another rule chose the last one. @param {Api.DuplicateGroup} group */
 function keepLast(group) {
   const members = [...group.members].reverse().map((member, place) => ({ ...member, keep: place === 0, kind: place === 0 ? null : group.kind }));
-  return { ...group, members, keep: members[0].picture.id, reason: "newest" };
+  return { ...group, members, keep: members[0].picture.id, reason: "oldest" };
 }
 
 /** @param {Answer} answer @param {MockLibrary} library @param {string} id */
@@ -229,29 +245,6 @@ function undo(answer, library, id) {
   if (!decided) return problem(answer, 404, "not_found", `there is no decision ${id}`);
   decided.decision.undone = true;
   json(answer, decided.decision);
-}
-
-/** @param {Request} request @returns {Promise<Buffer>} */
-async function bodyOf(request) {
-  const chunks = [];
-  for await (const chunk of request) chunks.push(chunk);
-  return Buffer.concat(chunks);
-}
-
-/** @param {Answer} answer @param {unknown} value @param {number} [status] */
-export function json(answer, value, status = 200) {
-  text(answer, "application/json", JSON.stringify(value), status);
-}
-
-/** @param {Answer} answer @param {string} type @param {string} body @param {number} [status] */
-function text(answer, type, body, status = 200) {
-  answer.writeHead(status, { "Content-Type": type, "Cache-Control": "no-store" }).end(body);
-}
-
-/** @param {Answer} answer @param {number} status @param {string} code @param {string} detail */
-export function problem(answer, status, code, detail) {
-  const body = { type: `urn:bitpool:problem:${code}`, title: http.STATUS_CODES[status], status, detail, code, request_id: "mock-1" };
-  text(answer, "application/problem+json", JSON.stringify(body), status);
 }
 
 /** @param {Answer} answer @param {string} name */

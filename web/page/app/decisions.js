@@ -1,0 +1,114 @@
+import { api } from "./api.js";
+import { button, element, fill, icon } from "./dom.js";
+import { notifyError } from "./notices.js";
+import { session } from "./session.js";
+import { failedState, state } from "./states.js";
+import { bytesText, momentText, plural } from "./words.js";
+
+/** What was decided, the newest first, each of which can be undone. */
+export class DecidedList extends HTMLElement {
+  /** @param {string} library @param {boolean} mayUndo @param {() => void} onUndone */
+  async show(library, mayUndo, onUndone) {
+    try {
+      const { decisions, next } = await api.decisions(library);
+      const list = element("ul", { class: "decided" });
+      fill(this, decisions.length ? list : state("duplicates", "Nothing was decided yet", ["What you decide about duplicates stands here, and can be undone."]));
+      const add = (/** @type {Api.Decision[]} */ more) =>
+        list.append(...more.map((decision) => this.#row(library, decision, mayUndo, onUndone)));
+      add(decisions);
+      this.#addMore(library, next, add);
+    } catch (error) {
+      fill(this, failedState("The decisions could not be listed", error, () => this.show(library, mayUndo, onUndone)));
+    }
+  }
+
+  /** @param {string} library @param {string | null} cursor @param {(more: Api.Decision[]) => void} add */
+  #addMore(library, cursor, add) {
+    if (!cursor) return;
+    const more = button("", "Earlier ones", {
+      onclick: async () => {
+        const { decisions, next } = await api.decisions(library, cursor);
+        more.remove();
+        add(decisions);
+        this.#addMore(library, next, add);
+      },
+    });
+    this.append(more);
+  }
+
+  /** @param {string} library @param {Api.Decision} decision @param {boolean} mayUndo @param {() => void} onUndone */
+  #row(library, decision, mayUndo, onUndone) {
+    const undo = async () => {
+      try {
+        const undone = await api.undo(library, decision.id);
+        row.replaceWith(this.#row(library, undone, mayUndo, onUndone));
+        onUndone();
+      } catch (error) {
+        notifyError(error);
+      }
+    };
+    const row = element(
+      "li",
+      { class: decision.undone ? "undone" : "" },
+      icon(decision.action === "not_duplicates" ? "split" : "check"),
+      element("div", {}, element("p", {}, whatWasDone(decision)), element("p", { class: "muted small" }, momentText(new Date(decision.time)))),
+      decision.undone ? element("span", { class: "badge" }, "Undone") : mayUndo && button("undo", "Undo", { onclick: undo }),
+    );
+    return row;
+  }
+}
+
+/** @param {Api.Decision} decision */
+function whatWasDone({ action, groups, gone, bytes, moved }) {
+  if (action === "not_duplicates") return "Not duplicates";
+  const where = moved ? "moved to the trash folder" : "noted for the script";
+  const from = groups > 1 ? ` of ${plural(groups, "group")}` : "";
+  return `${plural(gone.length, "copy", "copies")}${from} ${where}, ${bytesText(bytes)}`;
+}
+
+customElements.define("decided-list", DecidedList);
+
+/**
+ * Says what deciding all exact groups at once would do, and does it when asked to.
+ *
+ * @param {string} library
+ * @param {{rule: string, prefer_folder: string}} choice
+ * @param {(decision: Api.Decision) => void} onDecided
+ */
+export async function decideAllExact(library, choice, onDecided) {
+  /** @type {Api.DecisionRequest} */
+  const request = { action: "keep_suggested", kind: "exact", rule: choice.rule };
+  if (choice.prefer_folder) request.prefer_folder = choice.prefer_folder;
+  const preview = await api.decide(library, { ...request, preview: true });
+  const dialog = element("dialog", { class: "small-dialog", "aria-label": "Decide all exact groups", onclose: () => dialog.remove() });
+  const message = element("p", { role: "alert" });
+  const confirm = button("check", `Keep ${plural(preview.kept.length, "picture")}`, { class: "primary", onclick: () => run() });
+  const run = async () => {
+    confirm.disabled = true;
+    try {
+      const decision = await api.decide(library, request);
+      dialog.close();
+      onDecided(decision);
+    } catch (error) {
+      fill(message, error instanceof Error ? error.message : String(error));
+      confirm.disabled = false;
+    }
+  };
+  const fate = session.server?.allow_changes
+    ? "They are moved to the trash folder of the library. Nothing is deleted, and it can be undone."
+    : "They are noted for the script, which moves them when you run it. Nothing is deleted, and it can be undone.";
+  dialog.append(
+    element(
+      "div",
+      {},
+      element("h2", {}, `${plural(preview.groups, "group")} of exact copies`),
+      element("p", {}, `One of each group is kept. ${plural(preview.gone.length, "copy", "copies")} with ${bytesText(preview.bytes)} will go.`),
+      element("p", { class: "muted" }, fate),
+      message,
+      element("div", { class: "actions" }, button("", "Cancel", { onclick: () => dialog.close() }), confirm),
+    ),
+  );
+  document.body.append(dialog);
+  dialog.showModal();
+  confirm.focus();
+}
