@@ -84,6 +84,10 @@ journey("a picture, its neighbours, and back to where one was", "#/photos/browse
   await page.waitForFunction((name) => document.querySelector(".viewer h2")?.textContent !== name, first);
   await page.keyboard.press("+");
   await until(page, "document.querySelector('zoom-picture img').style.transform.includes('scale(1.4)')");
+  await page.keyboard.press("0");
+  await page.mouse.move(400, 400);
+  await page.mouse.wheel(0, -100);
+  await until(page, "Math.abs(document.querySelector('zoom-picture').zoom.scale - Math.exp(0.22)) < 0.01");
   await page.keyboard.press("Escape");
   await page.waitForSelector("dialog[open]", { state: "detached" });
   await focusIsIn(page, `.tile[data-place='${place + 1}']`);

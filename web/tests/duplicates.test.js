@@ -83,8 +83,7 @@ journey(
     await page.keyboard.press("u");
     await until(page, `document.querySelector('.compare h2').textContent.includes('1 of ${before}')`);
     assert.deepEqual(await sides(), shown);
-    await page.locator(".compare h2").evaluate(() => /** @type {HTMLElement} */ (document.activeElement).blur());
-    await page.keyboard.press("Space");
+    await page.keyboard.press("ArrowDown");
     await until(page, `document.querySelector('.compare h2').textContent.includes('2 of ${before}')`);
     await page.keyboard.press("Escape");
     await page.waitForSelector("dialog[open]", { state: "detached" });

@@ -1,4 +1,4 @@
-import { button, element, fill } from "./dom.js";
+import { button, element, fill, keepingFocus } from "./dom.js";
 import { copyFacts, kindName } from "./duplicate_words.js";
 import { placeNotices } from "./notices.js";
 import "./zoom_picture.js";
@@ -9,7 +9,7 @@ import "./zoom_picture.js";
  * @typedef {object} CompareActions
  * @property {(group: Api.DuplicateGroup, keep: number[]) => void} keep
  * @property {(group: Api.DuplicateGroup) => void} apart
- * @property {() => void} next
+ * @property {(steps: number) => void} step to another group
  * @property {() => void} undo
  * @property {() => void} close
  * @property {boolean} mayDecide
@@ -35,7 +35,7 @@ export class CompareDialog {
     this.panes = element("div", { class: "compare-panes" }, this.zooms.map((one, side) => element("figure", {}, element("div", { class: "compare-stage" }, one), this.captions[side])));
     this.bar = element("div", { class: "viewer-bar" });
     this.tools = element("div", { class: "compare-tools", role: "toolbar", "aria-label": "Decide" });
-    this.dialog = element("dialog", { class: "full-dialog", "aria-label": "Compare copies" }, element("div", { class: "compare" }, this.bar, this.panes, this.tools));
+    this.dialog = element("dialog", { class: "full-dialog", tabIndex: -1, "aria-label": "Compare copies" }, element("div", { class: "compare" }, this.bar, this.panes, this.tools));
     this.dialog.addEventListener("cancel", (event) => {
       event.preventDefault();
       actions.close();
@@ -63,7 +63,7 @@ export class CompareDialog {
     document.body.append(this.dialog);
     placeNotices(this.dialog);
     this.dialog.showModal();
-    /** @type {HTMLElement | null} */ (this.tools.querySelector(".primary"))?.focus();
+    this.dialog.focus(); // and not a button: a key pressed by mistake decides nothing
   }
 
   close() {
@@ -89,8 +89,10 @@ export class CompareDialog {
       fill(this.captions[side], this.#caption(member, member === kept ? other : kept, member === kept));
     });
     this.panes.classList.toggle("one-place", this.flicker);
-    this.#drawBar(group);
-    this.#drawTools(group);
+    keepingFocus(this.dialog, () => {
+      this.#drawBar(group);
+      this.#drawTools(group);
+    });
   }
 
   /** @param {Api.DuplicateGroup} group */
@@ -109,10 +111,8 @@ export class CompareDialog {
   /** @param {Api.DuplicateGroup} group */
   #drawTools(group) {
     const { actions } = this;
-    const focused = document.activeElement instanceof HTMLElement ? document.activeElement.dataset.key : undefined;
     const tool = (/** @type {string} */ key, /** @type {string} */ drawing, /** @type {string} */ words, /** @type {() => void} */ run, kind = "") => {
-      const made = button(drawing, words, { class: kind, onclick: run, "aria-keyshortcuts": key, "aria-pressed": key === "F" ? String(this.flicker) : undefined });
-      made.dataset.key = key;
+      const made = button(drawing, words, { class: kind, onclick: run, "aria-keyshortcuts": key === "↓" ? "ArrowDown" : key, "aria-pressed": key === "F" ? String(this.flicker) : undefined });
       made.append(element("kbd", { "aria-hidden": "true" }, key));
       return made;
     };
@@ -124,10 +124,9 @@ export class CompareDialog {
       element("span", { class: "space" }),
       tool("X", "swap", "Swap", () => this.#swap()),
       tool("F", "compare", "Flicker", () => this.#toggleFlicker()),
-      tool("Space", "right", "Next", actions.next),
+      tool("↓", "right", "Next group", () => actions.step(1)),
       actions.mayDecide && tool("U", "undo", "Undo", actions.undo),
     );
-    if (focused) /** @type {HTMLElement | null} */ (this.tools.querySelector(`[data-key="${focused}"]`))?.focus();
   }
 
   /** @param {Api.DuplicateMember} member @param {Api.DuplicateMember} against @param {boolean} isKept */
@@ -176,7 +175,8 @@ export class CompareDialog {
       ArrowRight: () => this.#step(1),
       x: () => this.#swap(),
       f: () => this.#toggleFlicker(),
-      " ": actions.next,
+      ArrowDown: () => actions.step(1),
+      ArrowUp: () => actions.step(-1),
       "+": () => this.zooms[0].zoomBy(1),
       "=": () => this.zooms[0].zoomBy(1),
       "-": () => this.zooms[0].zoomBy(-1),
@@ -189,8 +189,7 @@ export class CompareDialog {
       run.u = actions.undo;
     }
     const action = run[event.key.length === 1 ? event.key.toLowerCase() : event.key];
-    // Space on a button presses it, unless that button is about the next group anyway.
-    if (!action || (event.key === " " && event.target instanceof HTMLButtonElement)) return;
+    if (!action) return;
     event.preventDefault();
     action();
   }

@@ -30,13 +30,6 @@ export class CropBox extends HTMLElement {
     /** @type {((x: number, y: number) => void) | null} */
     this.drag = null;
     this.telling = 0;
-  }
-
-  connectedCallback() {
-    this.tabIndex = 0;
-    this.setAttribute("role", "group");
-    this.setAttribute("aria-roledescription", "part of the picture");
-    this.append(this.frame);
     this.addEventListener("pointerdown", (event) => this.#onDown(event));
     this.addEventListener("pointermove", (event) => {
       const { x, y } = this.#share(event);
@@ -45,6 +38,13 @@ export class CropBox extends HTMLElement {
     this.addEventListener("pointerup", () => this.#onUp());
     this.addEventListener("pointercancel", () => this.#onUp());
     this.addEventListener("keydown", (event) => this.#onKey(event));
+  }
+
+  connectedCallback() {
+    this.tabIndex = 0;
+    this.setAttribute("role", "group");
+    this.setAttribute("aria-roledescription", "part of the picture");
+    this.append(this.frame);
     this.show(this.box);
   }
 

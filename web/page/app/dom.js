@@ -80,3 +80,21 @@ export function button(drawing, words, properties) {
     words && element("span", {}, words),
   );
 }
+
+/**
+ * Draws anew what may have the focus, and brings the focus back: to what has the same label now, or else to the whole.
+ *
+ * @param {HTMLElement} whole
+ * @param {() => void} draw
+ */
+export function keepingFocus(whole, draw) {
+  const before = whole.contains(document.activeElement) ? document.activeElement : null;
+  draw();
+  if (!before || before.isConnected) return;
+  const label = labelOf(before);
+  const after = [...whole.querySelectorAll("button, a")].find((one) => labelOf(one) === label);
+  /** @type {HTMLElement} */ (after ?? whole).focus();
+}
+
+/** @param {Element} control */
+const labelOf = (control) => control.getAttribute("aria-label") ?? control.textContent;

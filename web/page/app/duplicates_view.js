@@ -41,7 +41,7 @@ class DuplicatesView extends HTMLElement {
     this.compare = new CompareDialog({
       keep: (group, keep) => this.#keep(group, keep),
       apart: (group) => this.#apart(group),
-      next: () => this.#compareNext(),
+      step: (steps) => this.#stepCompared(steps),
       undo: () => this.#undoLast(),
       close: () => goBack(changedAddress({ group: null })),
       get mayDecide() {
@@ -220,13 +220,13 @@ class DuplicatesView extends HTMLElement {
     if (place >= 0) this.lastCompared = place;
   }
 
-  /** The next group that is not decided, or back to the list after the last one. */
-  async #compareNext() {
+  /** @param {number} steps */
+  #stepCompared(steps) {
     const place = this.groups.findIndex((group) => group.id === currentRoute().parameters.get("group"));
-    await this.#compareAt(place + 1);
+    if (place + steps >= 0) this.#compareAt(place + steps);
   }
 
-  /** @param {number} place */
+  /** Goes to a group, or, after the last one, back to the list. @param {number} place */
   async #compareAt(place) {
     if (place >= this.groups.length) await this.#loadMore();
     const group = this.groups[place];

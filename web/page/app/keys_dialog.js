@@ -21,7 +21,7 @@ const keys = [
     ["S", "keep the picture on the right instead"],
     ["K", "keep the chosen one, go to the next group"],
     ["N", "these are not duplicates"],
-    ["Space", "the next group, undecided"],
+    ["↑ ↓", "the group before, the next one"],
     ["U", "undo the last decision"],
   ]],
 ];

@@ -19,6 +19,7 @@ export class LikenessSlider extends HTMLElement {
   }
 
   connectedCallback() {
+    if (this.firstChild) return; // it has been here before
     this.append(
       element("div", { class: "alike-head" }, element("label", { htmlFor: "alike" }, "How alike"), this.words),
       this.chart,

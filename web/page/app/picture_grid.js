@@ -43,12 +43,12 @@ export class PictureGrid extends HTMLElement {
     this.settling = 0;
     this.resizes = new ResizeObserver(() => this.#relayout());
     this.onScroll = () => this.#requestDraw();
+    this.addEventListener("keydown", (event) => this.#onKey(event));
+    this.addEventListener("focusin", (event) => this.#onFocus(event));
   }
 
   connectedCallback() {
     this.setAttribute("role", "grid");
-    this.addEventListener("keydown", (event) => this.#onKey(event));
-    this.addEventListener("focusin", (event) => this.#onFocus(event));
     addEventListener("scroll", this.onScroll, { passive: true });
     this.resizes.observe(this);
   }

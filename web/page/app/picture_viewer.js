@@ -1,4 +1,4 @@
-import { button, element, fill, icon } from "./dom.js";
+import { button, element, fill, icon, keepingFocus } from "./dom.js";
 import { notify, notifyError, placeNotices } from "./notices.js";
 import { changedAddress, currentRoute, go, goBack, routeAddress } from "./routes.js";
 import { bytesText, countText, momentText } from "./words.js";
@@ -22,7 +22,7 @@ export class PictureViewer {
     this.facts = element("aside", { class: "viewer-facts", tabIndex: 0, "aria-label": "About this picture" });
     this.dialog = element(
       "dialog",
-      { class: "full-dialog", "aria-label": "Picture" },
+      { class: "full-dialog", tabIndex: -1, "aria-label": "Picture" },
       element("div", { class: "viewer" }, this.bar, this.stage, this.facts),
     );
     this.dialog.addEventListener("cancel", (event) => {
@@ -41,13 +41,16 @@ export class PictureViewer {
     this.picture = picture;
     this.options = options;
     this.heading.textContent = picture.name;
-    this.#drawBar(picture, options);
-    this.#drawStage(picture, options);
-    this.#drawFacts(picture, options);
+    keepingFocus(this.dialog, () => {
+      this.#drawBar(picture, options);
+      this.#drawStage(picture, options);
+      this.#drawFacts(picture, options);
+    });
     if (this.dialog.open) return;
     document.body.append(this.dialog);
     placeNotices(this.dialog);
     this.dialog.showModal();
+    this.dialog.focus();
     this.zoom.zoomBy(0);
   }
 

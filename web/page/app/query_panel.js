@@ -19,6 +19,7 @@ export class QueryPanel extends HTMLElement {
   }
 
   connectedCallback() {
+    if (this.firstChild) return; // it has been here before
     const other = button("upload", "Another picture", { onclick: choosePicture });
     this.append(this.stage, element("div", { class: "query-words" }, this.about, this.hint, this.wholeButton, this.slider, other));
   }
@@ -60,7 +61,7 @@ export class QueryPanel extends HTMLElement {
   /** @param {boolean} allowed */
   #allowCrop(allowed) {
     this.crop.hidden = !allowed;
-    this.hint.hidden = !allowed;
+    this.hint.hidden = !allowed || this.crop.box !== null;
   }
 
   #clearBox() {

@@ -116,6 +116,7 @@ class SearchView extends HTMLElement {
   async #showSearch(query, parameters) {
     if (this.panel.parentElement !== this) fill(this, element("h1", { class: "visually-hidden" }, "Search"), this.panel, this.results);
     const box = parseBox(parameters.get("box"));
+    this.panel.showBox(box);
     const search = `${query} ${boxText(box)}`;
     const anew = search !== this.searchShown;
     if (anew) {
@@ -129,7 +130,6 @@ class SearchView extends HTMLElement {
         return;
       }
     }
-    this.panel.showBox(box);
     if (!this.answer) return;
     const usual = Math.floor(this.answer.bits * usualShare);
     const alike = parameters.has("alike") ? Number(parameters.get("alike")) : usual;
@@ -142,10 +142,11 @@ class SearchView extends HTMLElement {
     this.results.setAttribute("aria-busy", "true");
     const file = typeof query === "string" ? await findQuery(query) : null;
     if (typeof query === "string" && !file) throw new Error(goneUpload);
-    const shown = this.#showQuery(query, file, signal);
     this.answer = null;
-    const answer = await api.search(name, file ?? Number(query), { k: asked, box }, signal);
-    await shown;
+    const [answer] = await Promise.all([
+      api.search(name, file ?? Number(query), { k: asked, box }, signal),
+      this.#showQuery(query, file, signal),
+    ]);
     signal.throwIfAborted();
     this.answer = answer;
     this.results.removeAttribute("aria-busy");

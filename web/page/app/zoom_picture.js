@@ -27,9 +27,6 @@ export class ZoomPicture extends HTMLElement {
     /** @type {HTMLImageElement | null} */
     this.image = null;
     this.sharp = false;
-  }
-
-  connectedCallback() {
     this.addEventListener("wheel", (event) => this.#onWheel(event), { passive: false });
     this.addEventListener("pointerdown", (event) => this.#onPointer(event));
     this.addEventListener("pointermove", (event) => this.#onPointer(event));

@@ -128,7 +128,7 @@ export class MockServer {
       case "POST updates": return json(answer, this.jobs.start(library), 202);
     }
     const picture = parts[0] === "pictures" ? library.find(Number(parts[1])) : undefined;
-    if (!picture) return problem(answer, 404, "not_found", `${library.name}: there is no ${parts.join("/")}`);
+    if (!picture) return problem(answer, 404, "not_found", `${library.name}: there is no ${parts[0] === "pictures" ? "picture" : parts[0]} ${parts[1] ?? ""}`);
     if (!parts[2]) return json(answer, picture);
     const look = library.looks.get(picture.id);
     if (picture.failure !== null || !look) return problem(answer, 404, "not_found", "there is no thumbnail");
