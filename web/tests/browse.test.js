@@ -36,7 +36,10 @@ journey("folders lead down and back up, and their names are text", "#/photos/bro
   await page.click(".folder:has-text('2019')");
   await page.waitForSelector(".crumbs a[aria-current]");
   const inside = await texts(page, ".folder span:not(.count)");
-  assert.ok(inside.some((name) => name === "Lisbon <b>at night<b>"), inside.join());
+  assert.ok(
+    inside.some((name) => name === "Lisbon <b>at night<b>"),
+    inside.join(),
+  );
   await page.click(".folder:has-text('Lisbon')");
   await until(page, "document.querySelectorAll('.crumbs a').length === 3");
   assert.match(page.url(), /folder=2019%2FLisbon/);
@@ -51,7 +54,10 @@ journey("typing narrows, by path", "#/photos/browse", async (page) => {
   await page.waitForSelector(".tile");
   await page.fill("input[type=search]", "img_0000");
   await until(page, "location.hash.includes('path=img_0000')");
-  await until(page, "[...document.querySelectorAll('.tile img')].length > 0 && [...document.querySelectorAll('.tile img')].every((i) => i.alt.startsWith('IMG_0000'))");
+  await until(
+    page,
+    "[...document.querySelectorAll('.tile img')].length > 0 && [...document.querySelectorAll('.tile img')].every((i) => i.alt.startsWith('IMG_0000'))",
+  );
   assert.equal(await page.inputValue("input[type=search]"), "img_0000");
   await focusIsIn(page, "input[type=search]");
 });

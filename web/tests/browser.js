@@ -8,7 +8,7 @@ import { fileURLToPath } from "node:url";
 /** @typedef {import("playwright-core").Page} Page */
 /** @typedef {import("playwright-core").Browser} Browser */
 
-const tools = process.env.BITPOOL_WEB_TOOLS ?? fileURLToPath(new URL("../../build/web-tools", import.meta.url));
+export const tools = process.env.BITPOOL_WEB_TOOLS ?? fileURLToPath(new URL("../../build/web-tools", import.meta.url));
 const require = createRequire(path.join(tools, "package.json"));
 const axe = readFileSync(require.resolve("axe-core/axe.min.js"), "utf8");
 const screenshots = process.env.BITPOOL_SCREENSHOTS;
@@ -16,7 +16,10 @@ const screenshots = process.env.BITPOOL_SCREENSHOTS;
 /** @returns {Promise<Browser>} */
 export function startBrowser() {
   const { chromium } = require("playwright-core");
-  return chromium.launch({ executablePath: process.env.BITPOOL_CHROMIUM ?? "/usr/bin/chromium", args: ["--no-sandbox"] });
+  return chromium.launch({
+    executablePath: process.env.BITPOOL_CHROMIUM ?? "/usr/bin/chromium",
+    args: ["--no-sandbox"],
+  });
 }
 
 /**
@@ -27,8 +30,18 @@ export function startBrowser() {
  * @param {(page: Page) => Promise<void>} visit
  * @param {{width?: number, height?: number, dark?: boolean, expected?: RegExp, touch?: boolean}} [options]
  */
-export async function visitPage(browser, address, visit, { width = 1280, height = 860, dark = false, expected, touch = false } = {}) {
-  const context = await browser.newContext({ viewport: { width, height }, colorScheme: dark ? "dark" : "light", hasTouch: touch, reducedMotion: "reduce" });
+export async function visitPage(
+  browser,
+  address,
+  visit,
+  { width = 1280, height = 860, dark = false, expected, touch = false } = {},
+) {
+  const context = await browser.newContext({
+    viewport: { width, height },
+    colorScheme: dark ? "dark" : "light",
+    hasTouch: touch,
+    reducedMotion: "reduce",
+  });
   const page = await context.newPage();
   page.setDefaultTimeout(20_000); // machines may be busy
   /** @type {string[]} */
@@ -38,7 +51,10 @@ export async function visitPage(browser, address, visit, { width = 1280, height 
   };
   page.on("console", (message) => message.type() === "error" && complain(`console: ${message.text()}`));
   page.on("pageerror", (error) => complain(`error: ${error.stack}`));
-  page.on("response", (response) => response.status() >= 400 && complain(`status ${response.status()}: ${response.url()}`));
+  page.on(
+    "response",
+    (response) => response.status() >= 400 && complain(`status ${response.status()}: ${response.url()}`),
+  );
   page.on("requestfailed", (request) => {
     const reason = request.failure()?.errorText ?? "";
     // A picture that was scrolled out of sight, or a search that was overtaken, is given up.
@@ -58,8 +74,14 @@ export async function checkAccess(page, where) {
   await page.evaluate(axe);
   const found = await page.evaluate(async () => {
     // @ts-expect-error axe is what the line before has defined
-    const { violations } = await axe.run(document, { resultTypes: ["violations"], runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"] });
-    return violations.map((/** @type {any} */ one) => `${one.id}: ${one.help}: ${one.nodes.map((/** @type {any} */ node) => node.html.slice(0, 160)).join(" | ")}`);
+    const { violations } = await axe.run(document, {
+      resultTypes: ["violations"],
+      runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"],
+    });
+    return violations.map(
+      (/** @type {any} */ one) =>
+        `${one.id}: ${one.help}: ${one.nodes.map((/** @type {any} */ node) => node.html.slice(0, 160)).join(" | ")}`,
+    );
   });
   assert.deepEqual(found, [], `axe-core in ${where}`);
 }

@@ -9,7 +9,8 @@ const changes = { server: { allowChanges: true } };
 const groupsLeft = async (page) => Number((await page.innerText(".segments a >> nth=0")).match(/\d+/)?.[0]);
 
 /** @param {Page} page @param {number} count */
-const untilLeft = (page, count) => until(page, `document.querySelector('.segments a .count')?.textContent === '${count}'`);
+const untilLeft = (page, count) =>
+  until(page, `document.querySelector('.segments a .count')?.textContent === '${count}'`);
 
 journey(
   "a group is decided and the decision undone",
@@ -44,7 +45,9 @@ journey(
     await card.locator(".keep-button").click();
     await page.waitForSelector(".notice");
     const { decision } = server.libraries[0].decided[0];
-    const group = server.libraries[0].groups.find(({ members }) => members.some(({ picture }) => picture.id === decision.kept[0]));
+    const group = server.libraries[0].groups.find(({ members }) =>
+      members.some(({ picture }) => picture.id === decision.kept[0]),
+    );
     assert.deepEqual(decision.kept, [group?.members[1].picture.id]);
     assert.ok(decision.gone.includes(group?.keep ?? 0));
   },
@@ -77,7 +80,10 @@ journey(
     await until(page, `document.querySelector('.compare h2').textContent.includes('1 of ${before - 1}')`);
     await page.keyboard.press("n");
     await until(page, `document.querySelector('.compare h2').textContent.includes('1 of ${before - 2}')`);
-    assert.deepEqual(server.libraries[0].decided.map(({ decision }) => decision.action), ["keep", "not_duplicates"]);
+    assert.deepEqual(
+      server.libraries[0].decided.map(({ decision }) => decision.action),
+      ["keep", "not_duplicates"],
+    );
     await page.keyboard.press("u");
     await until(page, `document.querySelector('.compare h2').textContent.includes('1 of ${before - 1}')`);
     await page.keyboard.press("u");
@@ -100,12 +106,16 @@ journey("two copies are zoomed together", "#/photos/duplicates?group=g0", async 
   await page.mouse.move(box.x + 100, box.y + 100);
   await page.mouse.wheel(0, -400);
   await until(page, "document.querySelector('zoom-picture img').style.transform.includes('scale(2')");
-  const [left, right] = await page.locator("zoom-picture img").evaluateAll((images) => images.map((image) => image.style.transform));
+  const [left, right] = await page
+    .locator("zoom-picture img")
+    .evaluateAll((images) => images.map((image) => image.style.transform));
   assert.equal(left, right);
   await page.mouse.down();
   await page.mouse.move(box.x + 60, box.y + 80, { steps: 3 });
   await page.mouse.up();
-  const [movedLeft, movedRight] = await page.locator("zoom-picture img").evaluateAll((images) => images.map((image) => image.style.transform));
+  const [movedLeft, movedRight] = await page
+    .locator("zoom-picture img")
+    .evaluateAll((images) => images.map((image) => image.style.transform));
   assert.notEqual(movedLeft, left);
   assert.equal(movedLeft, movedRight);
 });
@@ -139,7 +149,10 @@ journey(
 journey("a kind and a rule are chosen, and are in the link", "#/photos/duplicates", async (page) => {
   await page.waitForSelector("duplicate-card");
   await page.click(".segments a:has-text('Edited')");
-  await until(page, "[...document.querySelectorAll('duplicate-card .card-head .badge')].every((b) => b.textContent === 'Edited')");
+  await until(
+    page,
+    "[...document.querySelectorAll('duplicate-card .card-head .badge')].every((b) => b.textContent === 'Edited')",
+  );
   await page.selectOption("select >> nth=0", "oldest");
   await page.waitForSelector(".copy-reason:has-text('oldest')");
   assert.match(page.url(), /kind=edited&rule=oldest$/);

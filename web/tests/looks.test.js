@@ -23,11 +23,23 @@ const views = [
   { name: "search-part", route: "#/photos/search?picture=9&box=0.2,0.2,0.5,0.5", ready: picturesLoaded },
   { name: "browse", route: "#/photos/browse", ready: picturesLoaded },
   { name: "browse-dates", route: "#/photos/browse?sort=date", ready: picturesLoaded },
-  { name: "browse-failed", route: "#/photos/browse?state=failed", ready: (page) => page.waitForSelector(".tile-note.failed") },
+  {
+    name: "browse-failed",
+    route: "#/photos/browse?state=failed",
+    ready: (page) => page.waitForSelector(".tile-note.failed"),
+  },
   { name: "picture", route: "#/photos/browse?show=9&at=3", ready: (page) => page.waitForSelector("zoom-picture img") },
   { name: "duplicates", route: "#/photos/duplicates", ready: picturesLoaded },
-  { name: "compare", route: "#/photos/duplicates?group=g2", ready: (page) => page.waitForSelector(".compare-tools .primary") },
-  { name: "decided", route: "#/photos/duplicates?kind=decided", ready: (page) => page.waitForSelector("decided-list > *") },
+  {
+    name: "compare",
+    route: "#/photos/duplicates?group=g2",
+    ready: (page) => page.waitForSelector(".compare-tools .primary"),
+  },
+  {
+    name: "decided",
+    route: "#/photos/duplicates?kind=decided",
+    ready: (page) => page.waitForSelector("decided-list > *"),
+  },
   { name: "update", route: "#/photos/update", ready: (page) => page.waitForSelector(".job-panel button") },
 ];
 
@@ -75,7 +87,11 @@ test("states without pictures", async () => {
     { name: "first-run", options: { indexed: false }, routes: ["search", "browse", "duplicates", "update"] },
     { name: "no-library", options: { names: [] }, routes: ["search"] },
     { name: "key", options: { key: "secret" }, routes: ["search"] },
-    { name: "nothing-double", options: { duplicates: 0, failed: 0 }, routes: ["duplicates", "browse?state=failed", "browse?path=nowhere"] },
+    {
+      name: "nothing-double",
+      options: { duplicates: 0, failed: 0 },
+      routes: ["duplicates", "browse?state=failed", "browse?path=nowhere"],
+    },
   ];
   for (const { name, options, routes } of states) {
     const other = new MockServer(options);

@@ -21,9 +21,15 @@ const bring = (page, kind) =>
   page.evaluate(
     ([bytes, event]) => {
       const data = new DataTransfer();
-      data.items.add(new File([Uint8Array.from(atob(bytes), (c) => c.charCodeAt(0))], "one.png", { type: "image/png" }));
+      data.items.add(
+        new File([Uint8Array.from(atob(bytes), (c) => c.charCodeAt(0))], "one.png", { type: "image/png" }),
+      );
       const options = { bubbles: true, cancelable: true };
-      dispatchEvent(event === "drop" ? new DragEvent("drop", { ...options, dataTransfer: data }) : new ClipboardEvent("paste", { ...options, clipboardData: data }));
+      dispatchEvent(
+        event === "drop"
+          ? new DragEvent("drop", { ...options, dataTransfer: data })
+          : new ClipboardEvent("paste", { ...options, clipboardData: data }),
+      );
     },
     [png.toString("base64"), kind],
   );
@@ -52,23 +58,27 @@ journey("a picture can be dropped and pasted in any view", "#/photos/update", as
   assert.notEqual(page.url(), dropped);
 });
 
-journey("the slider chooses among the results, and its place is in the link", "#/photos/search?picture=5", async (page) => {
-  await page.waitForSelector(".results .tile");
-  const all = Number((await page.innerText(".results > p")).split(" ")[0]);
-  await page.focus("#alike");
-  for (let press = 0; press < 16; press++) await page.keyboard.press("ArrowLeft");
-  assert.match(page.url(), /alike=8$/);
-  const [fewer] = (await page.innerText(".results > p")).split(" ");
-  assert.ok(Number(fewer) < all, `${fewer} of ${all}`);
-  assert.deepEqual(await texts(page, ".grid-heading"), ["Nearly identical", "Very alike"]);
-  const value = await page.getAttribute("#alike", "aria-valuetext");
-  assert.match(value ?? "", /^Very alike, at most 8 bits of 64: /);
-  await page.reload();
-  await page.waitForSelector(".results .tile");
-  assert.equal(await page.inputValue("#alike"), "8");
-  await page.fill("#alike", "0");
-  await page.fill("#alike", "32");
-});
+journey(
+  "the slider chooses among the results, and its place is in the link",
+  "#/photos/search?picture=5",
+  async (page) => {
+    await page.waitForSelector(".results .tile");
+    const all = Number((await page.innerText(".results > p")).split(" ")[0]);
+    await page.focus("#alike");
+    for (let press = 0; press < 16; press++) await page.keyboard.press("ArrowLeft");
+    assert.match(page.url(), /alike=8$/);
+    const [fewer] = (await page.innerText(".results > p")).split(" ");
+    assert.ok(Number(fewer) < all, `${fewer} of ${all}`);
+    assert.deepEqual(await texts(page, ".grid-heading"), ["Nearly identical", "Very alike"]);
+    const value = await page.getAttribute("#alike", "aria-valuetext");
+    assert.match(value ?? "", /^Very alike, at most 8 bits of 64: /);
+    await page.reload();
+    await page.waitForSelector(".results .tile");
+    assert.equal(await page.inputValue("#alike"), "8");
+    await page.fill("#alike", "0");
+    await page.fill("#alike", "32");
+  },
+);
 
 journey("more like this, back and forward, with the keyboard alone", "#/", async (page) => {
   await page.waitForSelector(".start-strip .tile");
@@ -98,25 +108,32 @@ journey("more like this, back and forward, with the keyboard alone", "#/", async
   await page.waitForFunction((before) => document.querySelector(".query-name")?.textContent !== before, first);
 });
 
-journey("a part of the picture is searched for, with the mouse and with keys", "#/photos/search?picture=9", async (page, server) => {
-  const before = (await texts(page, ".results .caption b")).join();
-  await page.waitForSelector(".results .tile");
-  const area = await page.locator("crop-box").boundingBox();
-  assert.ok(area);
-  await page.mouse.move(area.x + area.width * 0.25, area.y + area.height * 0.25);
-  await page.mouse.down();
-  await page.mouse.move(area.x + area.width * 0.75, area.y + area.height * 0.5, { steps: 4 });
-  await page.mouse.up();
-  await until(page, "location.hash.includes('box=')");
-  assert.match(decodeURIComponent(page.url()), /box=0\.2\d*,0\.2\d*,0\.(5|49)\d*,0\.2\d*/);
-  assert.ok(server.lastBox?.startsWith("0.2"), String(server.lastBox));
-  await page.waitForFunction((was) => [...document.querySelectorAll(".results .caption b")].map((b) => b.textContent).join() !== was, before);
-  await page.keyboard.press("Shift+ArrowRight");
-  await page.waitForFunction((was) => location.href !== was, page.url());
-  await page.keyboard.press("Escape");
-  await until(page, "!location.hash.includes('box=')");
-  assert.ok(await page.isHidden(".crop-frame"));
-});
+journey(
+  "a part of the picture is searched for, with the mouse and with keys",
+  "#/photos/search?picture=9",
+  async (page, server) => {
+    const before = (await texts(page, ".results .caption b")).join();
+    await page.waitForSelector(".results .tile");
+    const area = await page.locator("crop-box").boundingBox();
+    assert.ok(area);
+    await page.mouse.move(area.x + area.width * 0.25, area.y + area.height * 0.25);
+    await page.mouse.down();
+    await page.mouse.move(area.x + area.width * 0.75, area.y + area.height * 0.5, { steps: 4 });
+    await page.mouse.up();
+    await until(page, "location.hash.includes('box=')");
+    assert.match(decodeURIComponent(page.url()), /box=0\.2\d*,0\.2\d*,0\.(5|49)\d*,0\.2\d*/);
+    assert.ok(server.lastBox?.startsWith("0.2"), String(server.lastBox));
+    await page.waitForFunction(
+      (was) => [...document.querySelectorAll(".results .caption b")].map((b) => b.textContent).join() !== was,
+      before,
+    );
+    await page.keyboard.press("Shift+ArrowRight");
+    await page.waitForFunction((was) => location.href !== was, page.url());
+    await page.keyboard.press("Escape");
+    await until(page, "!location.hash.includes('box=')");
+    assert.ok(await page.isHidden(".crop-frame"));
+  },
+);
 
 journey(
   "what is no picture is refused in words, and one can go on",
@@ -131,10 +148,14 @@ journey(
   { expected: /422/ },
 );
 
-journey("a link to a picture of another browser says what to do", "#/photos/search?upload=0123456789abcdef", async (page) => {
-  await page.waitForSelector(".state");
-  assert.match(await page.innerText(".state"), /Drop it once more/);
-});
+journey(
+  "a link to a picture of another browser says what to do",
+  "#/photos/search?upload=0123456789abcdef",
+  async (page) => {
+    await page.waitForSelector(".state");
+    assert.match(await page.innerText(".state"), /Drop it once more/);
+  },
+);
 
 journey(
   "a link to a picture that is gone says so",

@@ -1,10 +1,10 @@
 import { api } from "./api.js";
 import { button, element, fill, icon } from "./dom.js";
-import { failedState, firstRun, state } from "./states.js";
 import { Listing } from "./listing.js";
 import "./picture_grid.js";
-import { changedAddress, currentRoute, go, routeAddress } from "./routes.js";
 import { ShownPicture } from "./picture_viewer.js";
+import { changedAddress, currentRoute, go, routeAddress } from "./routes.js";
+import { failedState, firstRun, state } from "./states.js";
 import { countText, monthText, plural } from "./words.js";
 
 /** @typedef {import("./routes.js").Route} Route */
@@ -18,13 +18,19 @@ class BrowseView extends HTMLElement {
   library;
   /** @type {Listing} */
   listing;
+
   constructor() {
     super();
     this.count = element("span", { class: "muted numbers", role: "status" });
     this.extras = element("div", { class: "view-tools" });
     this.sorts = element("div", { class: "segments" });
     const words = "Part of a name or folder";
-    this.input = element("input", { type: "search", placeholder: words, "aria-label": words, oninput: () => this.#onTyping() });
+    this.input = element("input", {
+      type: "search",
+      placeholder: words,
+      "aria-label": words,
+      oninput: () => this.#onTyping(),
+    });
     this.folders = element("nav", { class: "folders", "aria-label": "Folders" });
     this.body = element("div", {});
     this.grid = element("picture-grid");
@@ -123,15 +129,18 @@ class BrowseView extends HTMLElement {
     const what = choice.state === "failed" ? "picture that failed" : "picture";
     const many = choice.state === "failed" ? "pictures that failed" : "pictures";
     fill(this.count, this.listing?.total ? plural(this.listing.total, what, many) : "");
-    fill(
-      this.sorts,
-      this.#sortLink("By folder", "path", choice),
-      this.#sortLink("By date", "date", choice),
-    );
+    fill(this.sorts, this.#sortLink("By folder", "path", choice), this.#sortLink("By date", "date", choice));
     fill(
       this.extras,
       this.months.length > 1 && this.#monthChoice(),
-      failed > 0 && choice.state !== "failed" && element("a", { class: "button quiet bad", href: routeAddress(name, "browse", { state: "failed" }) }, icon("warning"), `${countText(failed)} failed`),
+      failed > 0 &&
+        choice.state !== "failed" &&
+        element(
+          "a",
+          { class: "button quiet bad", href: routeAddress(name, "browse", { state: "failed" }) },
+          icon("warning"),
+          `${countText(failed)} failed`,
+        ),
       choice.state === "failed" && element("a", { class: "button", href: here }, icon("close"), "All pictures"),
     );
     if (document.activeElement !== this.input) this.input.value = choice.path;
@@ -148,11 +157,17 @@ class BrowseView extends HTMLElement {
   /** @param {string} label @param {string} sort @param {Choice} choice */
   #sortLink(label, sort, choice) {
     const current = choice.sort === sort ? "true" : undefined;
-    return element("a", { href: changedAddress({ sort: sort === "path" ? null : sort, show: null, at: null }), "aria-current": current }, label);
+    return element(
+      "a",
+      { href: changedAddress({ sort: sort === "path" ? null : sort, show: null, at: null }), "aria-current": current },
+      label,
+    );
   }
 
   #monthChoice() {
-    const options = this.months.map((month) => element("option", { value: month.offset }, `${monthName(month)} (${countText(month.pictures)})`));
+    const options = this.months.map((month) =>
+      element("option", { value: month.offset }, `${monthName(month)} (${countText(month.pictures)})`),
+    );
     const jump = () => this.grid.focusPlace(Number(select.value));
     const select = element("select", { "aria-label": "Go to a month", onchange: jump }, options);
     return select;
@@ -165,13 +180,17 @@ class BrowseView extends HTMLElement {
     const crumbs = parts.map((part, depth) =>
       element(
         "a",
-        { href: address(parts.slice(0, depth + 1).join("/")), "aria-current": depth === parts.length - 1 ? "true" : undefined },
+        {
+          href: address(parts.slice(0, depth + 1).join("/")),
+          "aria-current": depth === parts.length - 1 ? "true" : undefined,
+        },
         part,
       ),
     );
     fill(
       this.folders,
-      parts.length > 0 && element("div", { class: "crumbs" }, element("a", { href: address("") }, "All folders"), crumbs),
+      parts.length > 0 &&
+        element("div", { class: "crumbs" }, element("a", { href: address("") }, "All folders"), crumbs),
       folders.length > 0 &&
         element(
           "ul",
@@ -180,7 +199,13 @@ class BrowseView extends HTMLElement {
             element(
               "li",
               {},
-              element("a", { class: "folder", href: address(folder.path) }, icon("folder"), element("span", {}, folder.name), element("span", { class: "count" }, countText(folder.pictures))),
+              element(
+                "a",
+                { class: "folder", href: address(folder.path) },
+                icon("folder"),
+                element("span", {}, folder.name),
+                element("span", { class: "count" }, countText(folder.pictures)),
+              ),
             ),
           ),
         ),
@@ -222,7 +247,8 @@ function choiceOf({ parameters }) {
 /** @param {Choice} choice */
 function emptyState(choice) {
   const all = button("browse", "All pictures", { onclick: () => go(routeAddress(currentRoute().library, "browse")) });
-  if (choice.state === "failed") return state("check", "Nothing failed", ["Every picture could be read."], { actions: [all] });
+  if (choice.state === "failed")
+    return state("check", "Nothing failed", ["Every picture could be read."], { actions: [all] });
   const where = choice.path ? `No path contains “${choice.path}”.` : "There is no picture in this folder.";
   return state("search", "No pictures here", [where], { actions: [all] });
 }

@@ -1,6 +1,6 @@
 import { button, element, fill, keepingFocus } from "./dom.js";
-import { copyFacts, kindName } from "./duplicate_words.js";
 import { placeNotices } from "./notices.js";
+import { copyFacts, kindName } from "./words.js";
 import "./zoom_picture.js";
 
 /** @typedef {import("./zoom_picture.js").ZoomPicture} ZoomPicture */
@@ -32,16 +32,27 @@ export class CompareDialog {
     const zoom = () => element("zoom-picture");
     this.zooms = [zoom(), zoom()];
     this.captions = [element("figcaption", {}), element("figcaption", {})];
-    this.panes = element("div", { class: "compare-panes" }, this.zooms.map((one, side) => element("figure", {}, element("div", { class: "compare-stage" }, one), this.captions[side])));
+    this.panes = element(
+      "div",
+      { class: "compare-panes" },
+      this.zooms.map((one, side) =>
+        element("figure", {}, element("div", { class: "compare-stage" }, one), this.captions[side]),
+      ),
+    );
     this.bar = element("div", { class: "viewer-bar" });
     this.tools = element("div", { class: "compare-tools", role: "toolbar", "aria-label": "Decide" });
-    this.dialog = element("dialog", { class: "full-dialog", tabIndex: -1, "aria-label": "Compare copies" }, element("div", { class: "compare" }, this.bar, this.panes, this.tools));
+    this.dialog = element(
+      "dialog",
+      { class: "full-dialog", tabIndex: -1, "aria-label": "Compare copies" },
+      element("div", { class: "compare" }, this.bar, this.panes, this.tools),
+    );
     this.dialog.addEventListener("cancel", (event) => {
       event.preventDefault();
       actions.close();
     });
     this.dialog.addEventListener("keydown", (event) => this.#onKey(event));
-    for (const one of this.zooms) one.addEventListener("zoom", (event) => this.#linkZoom(/** @type {CustomEvent} */ (event).detail));
+    for (const one of this.zooms)
+      one.addEventListener("zoom", (event) => this.#linkZoom(/** @type {CustomEvent} */ (event).detail));
   }
 
   get isOpen() {
@@ -52,7 +63,10 @@ export class CompareDialog {
   show(group, position) {
     if (group.id !== this.group?.id) {
       this.group = group;
-      this.kept = Math.max(0, group.members.findIndex(({ picture }) => picture.id === group.keep));
+      this.kept = Math.max(
+        0,
+        group.members.findIndex(({ picture }) => picture.id === group.keep),
+      );
       this.other = this.kept === 0 ? 1 : 0;
       this.swapped = false;
       this.#linkZoom({ scale: 1, x: 0, y: 0 });
@@ -102,23 +116,53 @@ export class CompareDialog {
     fill(
       this.bar,
       button("close", "", { class: "quiet only-icon", "aria-label": "Close", onclick: this.actions.close }),
-      element("h2", { "aria-live": "polite" }, element("span", { class: `badge ${group.kind}` }, kindName(group.kind)), ` Group ${this.position}`, rest > 1 && element("span", { class: "muted" }, ` · copy ${which} of ${rest}`)),
-      rest > 1 && button("left", "", { class: "quiet only-icon", "aria-label": "The copy before", onclick: () => this.#step(-1) }),
-      rest > 1 && button("right", "", { class: "quiet only-icon", "aria-label": "The next copy", onclick: () => this.#step(1) }),
+      element(
+        "h2",
+        { "aria-live": "polite" },
+        element("span", { class: `badge ${group.kind}` }, kindName(group.kind)),
+        ` Group ${this.position}`,
+        rest > 1 && element("span", { class: "muted" }, ` · copy ${which} of ${rest}`),
+      ),
+      rest > 1 &&
+        button("left", "", {
+          class: "quiet only-icon",
+          "aria-label": "The copy before",
+          onclick: () => this.#step(-1),
+        }),
+      rest > 1 &&
+        button("right", "", { class: "quiet only-icon", "aria-label": "The next copy", onclick: () => this.#step(1) }),
     );
   }
 
   /** @param {Api.DuplicateGroup} group */
   #drawTools(group) {
     const { actions } = this;
-    const tool = (/** @type {string} */ key, /** @type {string} */ drawing, /** @type {string} */ words, /** @type {() => void} */ run, kind = "") => {
-      const made = button(drawing, words, { class: kind, onclick: run, "aria-keyshortcuts": key === "↓" ? "ArrowDown" : key, "aria-pressed": key === "F" ? String(this.flicker) : undefined });
+    const tool = (
+      /** @type {string} */ key,
+      /** @type {string} */ drawing,
+      /** @type {string} */ words,
+      /** @type {() => void} */ run,
+      kind = "",
+    ) => {
+      const made = button(drawing, words, {
+        class: kind,
+        onclick: run,
+        "aria-keyshortcuts": key === "↓" ? "ArrowDown" : key,
+        "aria-pressed": key === "F" ? String(this.flicker) : undefined,
+      });
       made.append(element("kbd", { "aria-hidden": "true" }, key));
       return made;
     };
     fill(
       this.tools,
-      actions.mayDecide && tool("K", "check", "Keep this one", () => actions.keep(group, [group.members[this.kept].picture.id]), "primary"),
+      actions.mayDecide &&
+        tool(
+          "K",
+          "check",
+          "Keep this one",
+          () => actions.keep(group, [group.members[this.kept].picture.id]),
+          "primary",
+        ),
       actions.mayDecide && tool("S", "duplicates", "The other instead", () => this.#chooseOther()),
       actions.mayDecide && tool("N", "split", "Not duplicates", () => actions.apart(group)),
       element("span", { class: "space" }),
@@ -133,11 +177,26 @@ export class CompareDialog {
   #caption({ picture }, against, isKept) {
     const facts = copyFacts(picture);
     const others = copyFacts(against.picture);
-    const better = [picture.width * picture.height > against.picture.width * against.picture.height, picture.bytes > against.picture.bytes, false];
+    const better = [
+      picture.width * picture.height > against.picture.width * against.picture.height,
+      picture.bytes > against.picture.bytes,
+      false,
+    ];
     return [
       isKept ? element("span", { class: "badge keep" }, "Keep") : element("span", { class: "badge" }, "Copy"),
-      element("span", { class: "compare-name" }, element("b", {}, picture.name), element("span", { class: "muted small" }, picture.folder)),
-      element("span", { class: "compare-facts numbers small" }, facts.map((fact, place) => element("span", { class: better[place] ? "better" : fact === others[place] ? "muted" : "" }, fact))),
+      element(
+        "span",
+        { class: "compare-name" },
+        element("b", {}, picture.name),
+        element("span", { class: "muted small" }, picture.folder),
+      ),
+      element(
+        "span",
+        { class: "compare-facts numbers small" },
+        facts.map((fact, place) =>
+          element("span", { class: better[place] ? "better" : fact === others[place] ? "muted" : "" }, fact),
+        ),
+      ),
     ];
   }
 

@@ -26,7 +26,11 @@ export class CropBox extends HTMLElement {
     super();
     /** @type {Box | null} */
     this.box = null;
-    this.frame = element("div", { class: "crop-frame" }, ["nw", "ne", "sw", "se"].map((corner) => element("i", { class: corner })));
+    this.frame = element(
+      "div",
+      { class: "crop-frame" },
+      ["nw", "ne", "sw", "se"].map((corner) => element("i", { class: corner })),
+    );
     /** @type {((x: number, y: number) => void) | null} */
     this.drag = null;
     this.telling = 0;
@@ -52,9 +56,15 @@ export class CropBox extends HTMLElement {
   show(box) {
     this.box = box;
     this.frame.hidden = !box;
-    this.setAttribute("aria-label", box ? `Searched is a part: ${describe(box)}. Arrows move it, with Shift they resize it, Escape searches for all.` : "All of the picture is searched for. Press an arrow key to mark a part.");
+    this.setAttribute(
+      "aria-label",
+      box
+        ? `Searched is a part: ${describe(box)}. Arrows move it, with Shift they resize it, Escape searches for all.`
+        : "All of the picture is searched for. Press an arrow key to mark a part.",
+    );
     if (!box) return;
-    for (const side of /** @type {const} */ (["left", "top", "width", "height"])) this.frame.style[side] = `${box[side] * 100}%`;
+    for (const side of /** @type {const} */ (["left", "top", "width", "height"]))
+      this.frame.style[side] = `${box[side] * 100}%`;
   }
 
   /** @param {PointerEvent} event */
@@ -73,7 +83,10 @@ export class CropBox extends HTMLElement {
     const corner = event.target instanceof HTMLElement && event.target.localName === "i" ? event.target.className : "";
     const old = this.box;
     if (old && corner) {
-      const anchor = { x: corner.includes("w") ? old.left + old.width : old.left, y: corner.includes("n") ? old.top + old.height : old.top };
+      const anchor = {
+        x: corner.includes("w") ? old.left + old.width : old.left,
+        y: corner.includes("n") ? old.top + old.height : old.top,
+      };
       this.drag = (toX, toY) => this.show(between(anchor.x, anchor.y, toX, toY));
     } else if (old && event.target === this.frame) {
       this.drag = (toX, toY) => this.show(moved(old, toX - x, toY - y));
@@ -112,7 +125,12 @@ export class CropBox extends HTMLElement {
 const clamp = (share) => Math.min(1, Math.max(0, share));
 
 /** @param {number} x @param {number} y @param {number} toX @param {number} toY @returns {Box} */
-const between = (x, y, toX, toY) => ({ left: Math.min(x, toX), top: Math.min(y, toY), width: Math.abs(toX - x), height: Math.abs(toY - y) });
+const between = (x, y, toX, toY) => ({
+  left: Math.min(x, toX),
+  top: Math.min(y, toY),
+  width: Math.abs(toX - x),
+  height: Math.abs(toY - y),
+});
 
 /** @param {Box} box @param {number} x @param {number} y @returns {Box} */
 const moved = (box, x, y) => ({

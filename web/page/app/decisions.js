@@ -12,13 +12,23 @@ export class DecidedList extends HTMLElement {
     try {
       const { decisions, next } = await api.decisions(library);
       const list = element("ul", { class: "decided" });
-      fill(this, decisions.length ? list : state("duplicates", "Nothing was decided yet", ["What you decide about duplicates stands here, and can be undone."]));
+      fill(
+        this,
+        decisions.length
+          ? list
+          : state("duplicates", "Nothing was decided yet", [
+              "What you decide about duplicates stands here, and can be undone.",
+            ]),
+      );
       const add = (/** @type {Api.Decision[]} */ more) =>
         list.append(...more.map((decision) => this.#row(library, decision, mayUndo, onUndone)));
       add(decisions);
       this.#addMore(library, next, add);
     } catch (error) {
-      fill(this, failedState("The decisions could not be listed", error, () => this.show(library, mayUndo, onUndone)));
+      fill(
+        this,
+        failedState("The decisions could not be listed", error, () => this.show(library, mayUndo, onUndone)),
+      );
     }
   }
 
@@ -51,8 +61,15 @@ export class DecidedList extends HTMLElement {
       "li",
       { class: decision.undone ? "undone" : "" },
       icon(decision.action === "not_duplicates" ? "split" : "check"),
-      element("div", {}, element("p", {}, whatWasDone(decision)), element("p", { class: "muted small" }, momentText(new Date(decision.time)))),
-      decision.undone ? element("span", { class: "badge" }, "Undone") : mayUndo && button("undo", "Undo", { onclick: undo }),
+      element(
+        "div",
+        {},
+        element("p", {}, whatWasDone(decision)),
+        element("p", { class: "muted small" }, momentText(new Date(decision.time))),
+      ),
+      decision.undone
+        ? element("span", { class: "badge" }, "Undone")
+        : mayUndo && button("undo", "Undo", { onclick: undo }),
     );
     return row;
   }
@@ -80,9 +97,16 @@ export async function decideAllExact(library, choice, onDecided) {
   const request = { action: "keep_suggested", kind: "exact", rule: choice.rule };
   if (choice.prefer_folder) request.prefer_folder = choice.prefer_folder;
   const preview = await api.decide(library, { ...request, preview: true });
-  const dialog = element("dialog", { class: "small-dialog", "aria-label": "Decide all exact groups", onclose: () => dialog.remove() });
+  const dialog = element("dialog", {
+    class: "small-dialog",
+    "aria-label": "Decide all exact groups",
+    onclose: () => dialog.remove(),
+  });
   const message = element("p", { role: "alert" });
-  const confirm = button("check", `Keep ${plural(preview.kept.length, "picture")}`, { class: "primary", onclick: () => run() });
+  const confirm = button("check", `Keep ${plural(preview.kept.length, "picture")}`, {
+    class: "primary",
+    onclick: () => run(),
+  });
   const run = async () => {
     confirm.disabled = true;
     try {
@@ -102,7 +126,11 @@ export async function decideAllExact(library, choice, onDecided) {
       "div",
       {},
       element("h2", {}, `${plural(preview.groups, "group")} of exact copies`),
-      element("p", {}, `One of each group is kept. ${plural(preview.gone.length, "copy", "copies")} with ${bytesText(preview.bytes)} will go.`),
+      element(
+        "p",
+        {},
+        `One of each group is kept. ${plural(preview.gone.length, "copy", "copies")} with ${bytesText(preview.bytes)} will go.`,
+      ),
       element("p", { class: "muted" }, fate),
       message,
       element("div", { class: "actions" }, button("", "Cancel", { onclick: () => dialog.close() }), confirm),

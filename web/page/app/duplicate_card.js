@@ -1,7 +1,5 @@
 import { button, element, fill, icon } from "./dom.js";
-import { copyFacts, kindName } from "./duplicate_words.js";
-import { bytesText, plural } from "./words.js";
-
+import { bytesText, copyFacts, kindName, plural } from "./words.js";
 
 /**
  * @typedef {object} CardActions
@@ -35,7 +33,10 @@ export class DuplicateCard extends HTMLElement {
   connectedCallback() {
     if (this.firstChild || !this.group) return;
     this.setAttribute("role", "group");
-    this.setAttribute("aria-label", `${kindName(this.group.kind)}: ${this.group.members[0].picture.name}, ${plural(this.group.members.length, "copy", "copies")}`);
+    this.setAttribute(
+      "aria-label",
+      `${kindName(this.group.kind)}: ${this.group.members[0].picture.name}, ${plural(this.group.members.length, "copy", "copies")}`,
+    );
     this.addEventListener("keydown", (event) => this.#onKey(event));
     this.#draw();
   }
@@ -49,13 +50,25 @@ export class DuplicateCard extends HTMLElement {
         "div",
         { class: "card-head" },
         element("span", { class: `badge ${group.kind}` }, kindName(group.kind)),
-        element("span", { class: "muted small numbers" }, `${plural(group.members.length, "copy", "copies")} · ${bytesText(group.bytes)} to gain`),
+        element(
+          "span",
+          { class: "muted small numbers" },
+          `${plural(group.members.length, "copy", "copies")} · ${bytesText(group.bytes)} to gain`,
+        ),
       ),
-      element("ul", { class: "copies" }, group.members.map((member) => this.#member(group, member))),
+      element(
+        "ul",
+        { class: "copies" },
+        group.members.map((member) => this.#member(group, member)),
+      ),
       element(
         "div",
         { class: "card-actions" },
-        actions.mayDecide && button("check", this.#keepLabel(), { class: "primary keep-button", onclick: () => actions.keep(group, [...this.chosen]) }),
+        actions.mayDecide &&
+          button("check", this.#keepLabel(), {
+            class: "primary keep-button",
+            onclick: () => actions.keep(group, [...this.chosen]),
+          }),
         element("a", { class: "button compare-link", href: actions.compareAddress(group) }, icon("compare"), "Compare"),
         actions.mayDecide && button("split", "Not duplicates", { class: "quiet", onclick: () => actions.apart(group) }),
       ),
@@ -72,7 +85,12 @@ export class DuplicateCard extends HTMLElement {
   #member(group, { picture, kind, keep }) {
     const chosen = this.chosen.has(picture.id);
     const [pixels, bytes, date] = copyFacts(picture);
-    const choose = button("", "", { class: "copy-choice", "aria-pressed": String(chosen), "aria-label": `Keep ${picture.path}`, onclick: () => this.#toggle(picture.id) });
+    const choose = button("", "", {
+      class: "copy-choice",
+      "aria-pressed": String(chosen),
+      "aria-label": `Keep ${picture.path}`,
+      onclick: () => this.#toggle(picture.id),
+    });
     choose.append(
       element("img", { src: picture.thumbnail, alt: "", loading: "lazy", decoding: "async", draggable: false }),
       element("span", { class: "copy-mark" }, chosen ? icon("check") : ""),
@@ -104,7 +122,12 @@ export class DuplicateCard extends HTMLElement {
   /** @param {KeyboardEvent} event */
   #onKey(event) {
     if (event.altKey || event.ctrlKey || event.metaKey || !this.group) return;
-    const neighbour = event.key === "ArrowDown" ? this.nextElementSibling : event.key === "ArrowUp" ? this.previousElementSibling : null;
+    const neighbour =
+      event.key === "ArrowDown"
+        ? this.nextElementSibling
+        : event.key === "ArrowUp"
+          ? this.previousElementSibling
+          : null;
     if (neighbour instanceof DuplicateCard) {
       event.preventDefault();
       neighbour.focusFirst();

@@ -3,12 +3,11 @@ import { CompareDialog } from "./compare_dialog.js";
 import { decideAllExact } from "./decisions.js";
 import { button, element, fill, icon } from "./dom.js";
 import { DuplicateCard } from "./duplicate_card.js";
-import { decisionText, kinds, rules } from "./duplicate_words.js";
-import { failedState, firstRun, isAbort, state } from "./states.js";
 import { notify, notifyError } from "./notices.js";
 import { changedAddress, currentRoute, go, goBack } from "./routes.js";
 import { session } from "./session.js";
-import { bytesText, countText, plural } from "./words.js";
+import { failedState, firstRun, isAbort, state } from "./states.js";
+import { bytesText, countText, decisionText, kinds, plural, rules } from "./words.js";
 
 /** @typedef {import("./routes.js").Route} Route */
 /** @typedef {{kind: string, rule: string, prefer_folder: string}} Choice */
@@ -19,6 +18,7 @@ const pageSize = 30;
 class DuplicatesView extends HTMLElement {
   /** @type {Api.Library} what is shown is of this one */
   library;
+
   constructor() {
     super();
     this.head = element("div", { class: "view-head" });
@@ -48,7 +48,9 @@ class DuplicatesView extends HTMLElement {
         return session.mayWrite;
       },
     });
-    this.watcher = new IntersectionObserver(([entry]) => entry.isIntersecting && this.#loadMore(), { rootMargin: "800px" });
+    this.watcher = new IntersectionObserver(([entry]) => entry.isIntersecting && this.#loadMore(), {
+      rootMargin: "800px",
+    });
   }
 
   connectedCallback() {
@@ -70,7 +72,11 @@ class DuplicatesView extends HTMLElement {
       return;
     }
     const { parameters } = route;
-    this.choice = { kind: parameters.get("kind") ?? "", rule: parameters.get("rule") ?? "pixels", prefer_folder: parameters.get("prefer") ?? "" };
+    this.choice = {
+      kind: parameters.get("kind") ?? "",
+      rule: parameters.get("rule") ?? "pixels",
+      prefer_folder: parameters.get("prefer") ?? "",
+    };
     const shown = JSON.stringify(this.choice);
     if (shown !== this.shown) {
       this.shown = shown;
@@ -153,7 +159,11 @@ class DuplicatesView extends HTMLElement {
   #showEmpty() {
     const name = kinds.find(({ kind }) => kind === this.choice.kind)?.name.toLowerCase();
     const similar = this.summary?.similar.groups ?? 0;
-    const look = element("a", { class: "button", href: changedAddress({ kind: "similar" }) }, `Look at ${plural(similar, "similar group")}`);
+    const look = element(
+      "a",
+      { class: "button", href: changedAddress({ kind: "similar" }) },
+      `Look at ${plural(similar, "similar group")}`,
+    );
     const text = name ? "Nothing of this kind is left to decide." : "Every picture is there once, or all was decided.";
     const actions = !name && similar ? [look] : [];
     fill(this.list, state("check", name ? `No ${name} duplicates` : "No duplicates", [text], { actions }));
@@ -162,12 +172,24 @@ class DuplicatesView extends HTMLElement {
   #drawHead() {
     const { summary } = this;
     const counts = kinds.slice(0, 3).map(({ kind }) => summary?.[kind] ?? { groups: 0, pictures: 0, bytes: 0 });
-    const sum = (/** @type {"groups" | "pictures" | "bytes"} */ what) => counts.reduce((all, count) => all + count[what], 0);
-    const text = summary ? `${plural(sum("groups"), "group")}, ${plural(sum("pictures"), "copy", "copies")} with ${bytesText(sum("bytes"))} could go` : "";
-    const segments = [this.#segment("All", "", sum("groups")), ...kinds.map(({ kind, name, hint }) => this.#segment(name, kind, summary?.[kind].groups, hint)), this.#segment("Decided", "decided")];
+    const sum = (/** @type {"groups" | "pictures" | "bytes"} */ what) =>
+      counts.reduce((all, count) => all + count[what], 0);
+    const text = summary
+      ? `${plural(sum("groups"), "group")}, ${plural(sum("pictures"), "copy", "copies")} with ${bytesText(sum("bytes"))} could go`
+      : "";
+    const segments = [
+      this.#segment("All", "", sum("groups")),
+      ...kinds.map(({ kind, name, hint }) => this.#segment(name, kind, summary?.[kind].groups, hint)),
+      this.#segment("Decided", "decided"),
+    ];
     fill(
       this.head,
-      element("div", { class: "view-title" }, element("h1", {}, "Duplicates"), element("span", { class: "muted numbers", role: "status" }, text)),
+      element(
+        "div",
+        { class: "view-title" },
+        element("h1", {}, "Duplicates"),
+        element("span", { class: "muted numbers", role: "status" }, text),
+      ),
       element("div", { class: "segments", role: "group", "aria-label": "Kinds" }, segments),
     );
     this.#drawNotes();
@@ -176,7 +198,12 @@ class DuplicatesView extends HTMLElement {
   /** @param {string} name @param {string} kind @param {number} [count] @param {string} [hint] */
   #segment(name, kind, count, hint) {
     const current = this.choice.kind === kind ? "true" : undefined;
-    return element("a", { href: changedAddress({ kind, group: null }), "aria-current": current, title: hint }, name, count !== undefined && element("span", { class: "count" }, countText(count)));
+    return element(
+      "a",
+      { href: changedAddress({ kind, group: null }), "aria-current": current, title: hint },
+      name,
+      count !== undefined && element("span", { class: "count" }, countText(count)),
+    );
   }
 
   #drawNotes() {
@@ -185,16 +212,45 @@ class DuplicatesView extends HTMLElement {
     const offerAll = session.mayWrite && exact > 0 && ["", "exact"].includes(this.choice.kind);
     fill(
       this.notes,
-      !session.mayWrite && element("p", { class: "note" }, icon("info"), "Your key may only read: you can look at duplicates, not decide about them."),
-      session.mayWrite && !session.server?.allow_changes &&
-        element("div", { class: "note" }, icon("info"), element("p", {}, "This server moves no files. What you decide goes into a script that you look at and run yourself. ", element("a", { href: api.scriptAddress(name), download: `${name}-duplicates.sh` }, "Get the script"))),
+      !session.mayWrite &&
+        element(
+          "p",
+          { class: "note" },
+          icon("info"),
+          "Your key may only read: you can look at duplicates, not decide about them.",
+        ),
+      session.mayWrite &&
+        !session.server?.allow_changes &&
+        element(
+          "div",
+          { class: "note" },
+          icon("info"),
+          element(
+            "p",
+            {},
+            "This server moves no files. What you decide goes into a script that you look at and run yourself. ",
+            element("a", { href: api.scriptAddress(name), download: `${name}-duplicates.sh` }, "Get the script"),
+          ),
+        ),
       this.choice.kind !== "decided" &&
-        element("div", { class: "view-tools" }, this.#ruleChoice(), this.#folderChoice(), offerAll && button("check", `Decide all ${countText(exact)} exact groups`, { class: "decide-all", onclick: () => this.#decideAll() })),
+        element(
+          "div",
+          { class: "view-tools" },
+          this.#ruleChoice(),
+          this.#folderChoice(),
+          offerAll &&
+            button("check", `Decide all ${countText(exact)} exact groups`, {
+              class: "decide-all",
+              onclick: () => this.#decideAll(),
+            }),
+        ),
     );
   }
 
   #ruleChoice() {
-    const options = rules.map(([rule, words]) => element("option", { value: rule, selected: rule === this.choice.rule }, words));
+    const options = rules.map(([rule, words]) =>
+      element("option", { value: rule, selected: rule === this.choice.rule }, words),
+    );
     const change = () => go(changedAddress({ rule: select.value === "pixels" ? null : select.value, group: null }));
     const select = element("select", { onchange: change }, options);
     return element("label", { class: "field" }, "Keep", select);
@@ -202,7 +258,12 @@ class DuplicatesView extends HTMLElement {
 
   #folderChoice() {
     const change = () => go(changedAddress({ prefer: input.value.trim().replace(/\/+$/, ""), group: null }));
-    const input = element("input", { type: "text", value: this.choice.prefer_folder, placeholder: "any", onchange: change });
+    const input = element("input", {
+      type: "text",
+      value: this.choice.prefer_folder,
+      placeholder: "any",
+      onchange: change,
+    });
     return element("label", { class: "field" }, "Prefer folder", input);
   }
 

@@ -54,7 +54,10 @@ class PageFrame extends HTMLElement {
       await session.load();
     } catch (error) {
       if (error instanceof Problem && error.status === 401) return;
-      fill(this.main, failedState("The server cannot be reached", error, () => this.start(), true));
+      fill(
+        this.main,
+        failedState("The server cannot be reached", error, () => this.start(), true),
+      );
       return;
     }
     if (session.server?.access === "none") this.#askForKey();
@@ -96,7 +99,10 @@ class PageFrame extends HTMLElement {
       const actions = session.libraries.map((library) =>
         element("a", { class: "button", href: routeAddress(library.name, route.view) }, library.name),
       );
-      fill(this.main, state("folder", `There is no library “${route.library}”`, ["This server has:"], { whole: true, actions }));
+      fill(
+        this.main,
+        state("folder", `There is no library “${route.library}”`, ["This server has:"], { whole: true, actions }),
+      );
       return;
     }
     const text = [
@@ -111,7 +117,13 @@ class PageFrame extends HTMLElement {
     if (this.querySelector(".key-form")) return;
     this.shown = "";
     this.view = null;
-    const input = element("input", { type: "password", required: true, autocomplete: "off", "aria-label": "Key", placeholder: "Key" });
+    const input = element("input", {
+      type: "password",
+      required: true,
+      autocomplete: "off",
+      "aria-label": "Key",
+      placeholder: "Key",
+    });
     const message = element("p", { role: "alert" });
     const submit = async (/** @type {Event} */ event) => {
       event.preventDefault();
@@ -123,8 +135,18 @@ class PageFrame extends HTMLElement {
         input.select();
       }
     };
-    const form = element("form", { class: "key-form", onsubmit: submit }, input, element("button", { class: "primary" }, "Open"));
-    fill(this.main, state("keys", "This server asks for a key", ["Whoever started it can give you one.", form, message], { whole: true }));
+    const form = element(
+      "form",
+      { class: "key-form", onsubmit: submit },
+      input,
+      element("button", { class: "primary" }, "Open"),
+    );
+    fill(
+      this.main,
+      state("keys", "This server asks for a key", ["Whoever started it can give you one.", form, message], {
+        whole: true,
+      }),
+    );
     input.focus();
   }
 
@@ -142,7 +164,8 @@ class PageFrame extends HTMLElement {
     fill(this.nav, library ? links : []);
     fill(
       this.tools,
-      library?.job && element("a", { class: "job", href: routeAddress(library.name, "update") }, icon("update"), "Updating"),
+      library?.job &&
+        element("a", { class: "job", href: routeAddress(library.name, "update") }, icon("update"), "Updating"),
       session.libraries.length > 1 && this.#libraryChoice(library?.name),
       button("keys", "", { class: "quiet only-icon keys-button", "aria-label": "Keys", onclick: showKeys }),
       button("theme", "", { class: "quiet only-icon", "aria-label": "Light or dark", onclick: changeTheme }),

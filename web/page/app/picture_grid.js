@@ -1,7 +1,6 @@
 import { button, element, icon } from "./dom.js";
-import { go } from "./routes.js";
 import { JustifiedRows, squareSide } from "./justified_rows.js";
-
+import { go } from "./routes.js";
 
 /**
  * What a grid shows, and how.
@@ -184,7 +183,8 @@ export class PictureGrid extends HTMLElement {
     const row = this.layout.rows[place];
     const cells = [];
     if (row.heading !== null) cells.push(element("div", { class: "grid-heading", role: "rowheader" }, row.heading));
-    for (let picture = row.first; picture < row.first + row.count; picture++) cells.push(this.#cell(picture, row.height));
+    for (let picture = row.first; picture < row.first + row.count; picture++)
+      cells.push(this.#cell(picture, row.height));
     const made = /** @type {HTMLElement} */ (this.drawn.get(place));
     const focused = made.contains(document.activeElement);
     made.replaceChildren(...cells);
@@ -209,9 +209,18 @@ export class PictureGrid extends HTMLElement {
     tile.append(picture.failure === null ? this.#image(picture) : failedTile(picture));
     if (content.caption) {
       const [line, ...more] = content.caption(picture, place);
-      cell.append(element("div", { class: "caption" }, element("b", {}, line), more.map((text) => element("span", {}, text))));
+      cell.append(
+        element(
+          "div",
+          { class: "caption" },
+          element("b", {}, line),
+          more.map((text) => element("span", {}, text)),
+        ),
+      );
     } else {
-      tile.append(element("span", { class: "tile-name", "aria-hidden": picture.failure === null && "true" }, picture.name));
+      tile.append(
+        element("span", { class: "tile-name", "aria-hidden": picture.failure === null && "true" }, picture.name),
+      );
     }
     if (picture.failure === null) cell.append(moreButton(content.moreAddress(picture)));
     return cell;
@@ -274,15 +283,24 @@ export class PictureGrid extends HTMLElement {
     if (!row) return null;
     const last = this.shapes.length - 1;
     switch (key) {
-      case "ArrowLeft": return this.active - 1;
-      case "ArrowRight": return this.active + 1;
-      case "Home": return control ? 0 : row.first;
-      case "End": return control ? last : row.first + row.count - 1;
-      case "ArrowUp": return this.#vertically(-1);
-      case "ArrowDown": return this.#vertically(1);
-      case "PageUp": return this.#vertically(-this.#rowsPerScreen());
-      case "PageDown": return this.#vertically(this.#rowsPerScreen());
-      default: return null;
+      case "ArrowLeft":
+        return this.active - 1;
+      case "ArrowRight":
+        return this.active + 1;
+      case "Home":
+        return control ? 0 : row.first;
+      case "End":
+        return control ? last : row.first + row.count - 1;
+      case "ArrowUp":
+        return this.#vertically(-1);
+      case "ArrowDown":
+        return this.#vertically(1);
+      case "PageUp":
+        return this.#vertically(-this.#rowsPerScreen());
+      case "PageDown":
+        return this.#vertically(this.#rowsPerScreen());
+      default:
+        return null;
     }
   }
 
@@ -305,7 +323,8 @@ export class PictureGrid extends HTMLElement {
     }
     let best = all[at].first;
     for (let place = best; place < all[at].first + all[at].count; place++) {
-      if (Math.abs(this.#middleOf(place, all[at]) - middle) < Math.abs(this.#middleOf(best, all[at]) - middle)) best = place;
+      if (Math.abs(this.#middleOf(place, all[at]) - middle) < Math.abs(this.#middleOf(best, all[at]) - middle))
+        best = place;
     }
     return best;
   }
@@ -313,7 +332,8 @@ export class PictureGrid extends HTMLElement {
   /** @param {number} place @param {import("./justified_rows.js").Row} row */
   #middleOf(place, row) {
     let left = 0;
-    for (let before = row.first; before < place; before++) left += this.shapes[before] * row.height + this.layout.options.gap;
+    for (let before = row.first; before < place; before++)
+      left += this.shapes[before] * row.height + this.layout.options.gap;
     return left + (this.shapes[place] * row.height) / 2;
   }
 }

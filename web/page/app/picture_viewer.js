@@ -68,8 +68,18 @@ export class PictureViewer {
       this.bar,
       button("close", "", { class: "quiet only-icon", "aria-label": "Close", onclick: options.onClose }),
       this.heading,
-      picture.failure === null && button("similar", "More like this", { class: "primary", "aria-label": "More like this", onclick: () => go(more) }),
-      element("a", { class: "button", href: picture.original, target: "_blank", rel: "noopener", "aria-label": "Open the file" }, icon("open"), element("span", {}, "Open the file")),
+      picture.failure === null &&
+        button("similar", "More like this", {
+          class: "primary",
+          "aria-label": "More like this",
+          onclick: () => go(more),
+        }),
+      element(
+        "a",
+        { class: "button", href: picture.original, target: "_blank", rel: "noopener", "aria-label": "Open the file" },
+        icon("open"),
+        element("span", {}, "Open the file"),
+      ),
     );
   }
 
@@ -79,7 +89,8 @@ export class PictureViewer {
     fill(
       this.stage,
       this.zoom,
-      onStep && button("left", "", { class: "step previous", "aria-label": "The picture before", onclick: () => onStep(-1) }),
+      onStep &&
+        button("left", "", { class: "step previous", "aria-label": "The picture before", onclick: () => onStep(-1) }),
       onStep && button("right", "", { class: "step next", "aria-label": "The next picture", onclick: () => onStep(1) }),
     );
   }

@@ -50,7 +50,11 @@ export async function searchFor(picture) {
 
 /** Opens the system's dialog for files. */
 export function choosePicture() {
-  const input = element("input", { type: "file", accept: "image/*,.heic,.avif", onchange: () => searchFor(input.files?.[0]) });
+  const input = element("input", {
+    type: "file",
+    accept: "image/*,.heic,.avif",
+    onchange: () => searchFor(input.files?.[0]),
+  });
   input.click();
 }
 
@@ -59,7 +63,11 @@ const hasFiles = (data) => data?.types.includes("Files") ?? false;
 
 /** In every view a picture may be dropped or pasted anywhere. */
 export function takePictures() {
-  const veil = element("div", { class: "drop-veil", hidden: true }, element("p", {}, "Drop the picture to search for it"));
+  const veil = element(
+    "div",
+    { class: "drop-veil", hidden: true },
+    element("p", {}, "Drop the picture to search for it"),
+  );
   document.body.append(veil);
   addEventListener("dragenter", (event) => {
     if (hasFiles(event.dataTransfer) && !document.querySelector("dialog[open]")) veil.hidden = false;

@@ -1,13 +1,13 @@
 import { api } from "./api.js";
 import { boxText, parseBox } from "./crop_box.js";
 import { button, element, fill, icon } from "./dom.js";
-import { failedState, firstRun, isAbort, state } from "./states.js";
 import { shapeOf } from "./justified_rows.js";
 import "./picture_grid.js";
-import { choosePicture, findQuery } from "./query_pictures.js";
-import "./query_panel.js";
-import { changedAddress, currentRoute, go, routeAddress } from "./routes.js";
 import { ShownPicture } from "./picture_viewer.js";
+import "./query_panel.js";
+import { choosePicture, findQuery } from "./query_pictures.js";
+import { changedAddress, currentRoute, go, routeAddress } from "./routes.js";
+import { failedState, firstRun, isAbort, state } from "./states.js";
 import { distanceText, likeness, plural, shortDistance } from "./words.js";
 
 /** @typedef {import("./routes.js").Route} Route */
@@ -19,6 +19,7 @@ const usualShare = 3 / 8; // of the bits may differ, unless the slider says othe
 class SearchView extends HTMLElement {
   /** @type {Api.Library} what is shown is of this one */
   library;
+
   constructor() {
     super();
     this.panel = element("query-panel");
@@ -40,7 +41,9 @@ class SearchView extends HTMLElement {
 
   connectedCallback() {
     this.panel.crop.addEventListener("box", (event) => this.#changeBox(/** @type {CustomEvent} */ (event).detail));
-    this.panel.slider.addEventListener("alike", (event) => this.#changeAlike(/** @type {CustomEvent} */ (event).detail));
+    this.panel.slider.addEventListener("alike", (event) =>
+      this.#changeAlike(/** @type {CustomEvent} */ (event).detail),
+    );
   }
 
   disconnectedCallback() {
@@ -74,7 +77,11 @@ class SearchView extends HTMLElement {
         "div",
         { class: "start" },
         element("h1", {}, "What are you looking for?"),
-        element("p", { class: "muted" }, `Show a picture, and see what is like it among ${plural(library.pictures, "picture")}.`),
+        element(
+          "p",
+          { class: "muted" },
+          `Show a picture, and see what is like it among ${plural(library.pictures, "picture")}.`,
+        ),
         element(
           "button",
           { class: "drop-zone", type: "button", onclick: choosePicture },
@@ -87,14 +94,13 @@ class SearchView extends HTMLElement {
     );
     try {
       const { pictures } = await api.pictures(library.name, { sort: "date", state: "fine", limit: 40 });
-      fill(
-        strip,
-        element("h2", {}, "Or begin with one of yours"),
-        this.grid,
-      );
+      fill(strip, element("h2", {}, "Or begin with one of yours"), this.grid);
       this.#showPictures(pictures, "Newest pictures");
     } catch (error) {
-      fill(strip, failedState("The pictures could not be listed", error, () => this.#showStart(library)));
+      fill(
+        strip,
+        failedState("The pictures could not be listed", error, () => this.#showStart(library)),
+      );
     }
   }
 
@@ -114,7 +120,8 @@ class SearchView extends HTMLElement {
 
   /** @param {number | string} query an id or the key of an upload @param {URLSearchParams} parameters */
   async #showSearch(query, parameters) {
-    if (this.panel.parentElement !== this) fill(this, element("h1", { class: "visually-hidden" }, "Search"), this.panel, this.results);
+    if (this.panel.parentElement !== this)
+      fill(this, element("h1", { class: "visually-hidden" }, "Search"), this.panel, this.results);
     const box = parseBox(parameters.get("box"));
     this.panel.showBox(box);
     const search = `${query} ${boxText(box)}`;
@@ -171,11 +178,19 @@ class SearchView extends HTMLElement {
     const { name } = this.library;
     if (error instanceof Error && error.message === goneUpload) {
       const choose = button("upload", "Choose a picture", { class: "primary", onclick: choosePicture });
-      fill(this, state("picture", "This picture is not here any more", [goneUpload], { whole: true, actions: [choose] }));
+      fill(
+        this,
+        state("picture", "This picture is not here any more", [goneUpload], { whole: true, actions: [choose] }),
+      );
       return;
     }
     const start = element("a", { class: "button", href: routeAddress(name, "search") }, "Another picture");
-    const failed = failedState("The search did not succeed", error, () => this.follow(currentRoute(), this.library), true);
+    const failed = failedState(
+      "The search did not succeed",
+      error,
+      () => this.follow(currentRoute(), this.library),
+      true,
+    );
     failed.querySelector(".actions")?.append(start);
     fill(this, failed);
   }
@@ -196,9 +211,16 @@ class SearchView extends HTMLElement {
     const more = matches.length === asked && this.found.length === asked ? " or more" : "";
     this.count.textContent = this.found.length ? `${plural(this.found.length, "picture")}${more}` : "";
     if (this.found.length === 0) {
-      const nearest = button("similar", "Show the nearest anyway", { class: "primary", onclick: () => go(changedAddress({ alike: bits / 2 })) });
+      const nearest = button("similar", "Show the nearest anyway", {
+        class: "primary",
+        onclick: () => go(changedAddress({ alike: bits / 2 })),
+      });
       const none = matches.length ? "Nothing in this library is that alike." : "There is nothing to compare with.";
-      fill(this.results, this.count, state("search", "No such picture", [none], { actions: matches.length ? [nearest] : [] }));
+      fill(
+        this.results,
+        this.count,
+        state("search", "No such picture", [none], { actions: matches.length ? [nearest] : [] }),
+      );
       return;
     }
     if (this.grid.parentElement !== this.results) fill(this.results, this.count, this.grid);
@@ -238,11 +260,16 @@ class SearchView extends HTMLElement {
       const neighbour = this.found[place + steps];
       return neighbour ? { show: neighbour.picture.id } : null;
     };
-    return { picture, facts: /** @type {[string, string][]} */ ([[words, `${distanceText(distance, bits)}: ${hint}`]]), step };
+    return {
+      picture,
+      facts: /** @type {[string, string][]} */ ([[words, `${distanceText(distance, bits)}: ${hint}`]]),
+      step,
+    };
   }
 }
 
-const goneUpload = "It was dropped in another browser, or some time ago, and is not kept on the server. Drop it once more.";
+const goneUpload =
+  "It was dropped in another browser, or some time ago, and is not kept on the server. Drop it once more.";
 
 /** @param {Api.Match} match @param {number} bits */
 const degree = ({ distance }, bits) => likeness(distance, bits).share;

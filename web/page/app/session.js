@@ -1,6 +1,5 @@
 import { api } from "./api.js";
 
-
 /** What the page knows of the server: what may be done, and its libraries. Sends "change" when that changed. */
 class Session extends EventTarget {
   constructor() {

@@ -53,16 +53,29 @@ export const isAbort = (error) => error instanceof DOMException && error.name ==
 export function firstRun(library) {
   if (library.job) {
     const watch = element("a", { class: "button primary", href: routeAddress(library.name, "update") }, "Watch it");
-    return state("update", "Pictures are being looked at", ["They can be searched as soon as they are known."], { whole: true, actions: [watch] });
+    return state("update", "Pictures are being looked at", ["They can be searched as soon as they are known."], {
+      whole: true,
+      actions: [watch],
+    });
   }
   if (library.indexed) {
-    const text = ["Put pictures into ", element("p", {}, element("code", {}, library.folder)), " and update the library."];
+    const text = [
+      "Put pictures into ",
+      element("p", {}, element("code", {}, library.folder)),
+      " and update the library.",
+    ];
     return state("picture", "The folder is empty", text, { whole: true, actions: [updateLink(library)] });
   }
   const text = session.mayWrite
-    ? ["Bitpool looks at every picture once and notes what it shows. Your files are not changed.", element("p", {}, element("code", {}, library.folder))]
+    ? [
+        "Bitpool looks at every picture once and notes what it shows. Your files are not changed.",
+        element("p", {}, element("code", {}, library.folder)),
+      ]
     : ["Somebody with a key that may write has to update this library first."];
-  return state("picture", "Nothing was indexed yet", text, { whole: true, actions: session.mayWrite ? [updateLink(library)] : [] });
+  return state("picture", "Nothing was indexed yet", text, {
+    whole: true,
+    actions: session.mayWrite ? [updateLink(library)] : [],
+  });
 }
 
 /** @param {Api.Library} library */

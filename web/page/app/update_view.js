@@ -6,7 +6,6 @@ import { session } from "./session.js";
 import { failedState } from "./states.js";
 import { countText, durationText, momentText, plural } from "./words.js";
 
-
 const failuresShown = 500;
 
 /** Brings a library up to date, and shows how far it is. */
@@ -24,7 +23,12 @@ class UpdateView extends HTMLElement {
   }
 
   connectedCallback() {
-    this.append(element("div", { class: "view-head" }, element("h1", {}, "Update")), this.facts, this.panel, this.failures);
+    this.append(
+      element("div", { class: "view-head" }, element("h1", {}, "Update")),
+      this.facts,
+      this.panel,
+      this.failures,
+    );
     session.addEventListener("change", this.onChange);
   }
 
@@ -44,7 +48,10 @@ class UpdateView extends HTMLElement {
       if (job?.state === "running") this.#watch(job);
       else this.#show(job);
     } catch (error) {
-      fill(this.panel, failedState("The state of updates is not known", error, () => this.follow(route, library)));
+      fill(
+        this.panel,
+        failedState("The state of updates is not known", error, () => this.follow(route, library)),
+      );
     }
   }
 
@@ -60,11 +67,19 @@ class UpdateView extends HTMLElement {
     const facts = [
       ["Folder", element("code", {}, folder)],
       ["Pictures", countText(pictures)],
-      ["Failed", failed ? element("a", { href: routeAddress(library.name, "browse", { state: "failed" }) }, countText(failed)) : "none"],
+      [
+        "Failed",
+        failed
+          ? element("a", { href: routeAddress(library.name, "browse", { state: "failed" }) }, countText(failed))
+          : "none",
+      ],
       ["Codes", bits ? `${bits} bits each` : "none yet"],
     ];
     if (trash) facts.push(["In the trash folder", countText(trash)]);
-    fill(this.facts, facts.map(([name, value]) => element("div", {}, element("dt", {}, name), element("dd", {}, value))));
+    fill(
+      this.facts,
+      facts.map(([name, value]) => element("div", {}, element("dt", {}, name), element("dd", {}, value))),
+    );
   }
 
   /** Listens to a job until it ends. @param {Api.Job} job */
@@ -105,7 +120,17 @@ class UpdateView extends HTMLElement {
       this.panel,
       job ? ending(job) : intro(first),
       session.mayWrite
-        ? element("div", { class: "actions" }, button("update", job ? "Update again" : first ? "Index the pictures" : "Update now", { class: "primary", onclick: () => this.#start() }), job?.state === "done" && library && element("a", { class: "button", href: routeAddress(library.name, "browse") }, "Browse"))
+        ? element(
+            "div",
+            { class: "actions" },
+            button("update", job ? "Update again" : first ? "Index the pictures" : "Update now", {
+              class: "primary",
+              onclick: () => this.#start(),
+            }),
+            job?.state === "done" &&
+              library &&
+              element("a", { class: "button", href: routeAddress(library.name, "browse") }, "Browse"),
+          )
         : element("p", { class: "note" }, icon("info"), "Your key may only read, so you cannot start an update."),
     );
     if (job) this.#showFailures(job.failures);
@@ -117,9 +142,22 @@ class UpdateView extends HTMLElement {
       const words = element("h2", { "aria-live": "polite" });
       const bar = element("progress", { max: 1, "aria-label": "Progress" });
       const stop = button("stop", "Stop", { onclick: () => api.cancelJob(job.id).catch(notifyError) });
-      fill(this.panel, words, bar, element("div", { class: "job-numbers muted numbers" }), element("div", { class: "actions" }, stop, element("span", { class: "muted small" }, "What is done is kept. You can leave this page.")));
+      fill(
+        this.panel,
+        words,
+        bar,
+        element("div", { class: "job-numbers muted numbers" }),
+        element(
+          "div",
+          { class: "actions" },
+          stop,
+          element("span", { class: "muted small" }, "What is done is kept. You can leave this page."),
+        ),
+      );
     }
-    const [words, bar, numbers] = /** @type {[HTMLElement, HTMLProgressElement, HTMLElement]} */ (/** @type {unknown} */ ([...this.panel.children]));
+    const [words, bar, numbers] = /** @type {[HTMLElement, HTMLProgressElement, HTMLElement]} */ (
+      /** @type {unknown} */ ([...this.panel.children])
+    );
     const task = job.task ? job.task[0].toUpperCase() + job.task.slice(1) : "Starting";
     if (words.textContent !== task) words.textContent = task;
     if (job.total) bar.value = job.done / job.total;
@@ -127,8 +165,13 @@ class UpdateView extends HTMLElement {
     const unit = job.unit || "pictures";
     fill(
       numbers,
-      element("span", {}, job.total ? `${countText(job.done)} of ${countText(job.total)} ${unit}` : `${countText(job.done)} ${unit}`),
-      job.rate > 0 && element("span", {}, `${job.rate < 10 ? job.rate.toFixed(1) : Math.round(job.rate)} ${unit} a second`),
+      element(
+        "span",
+        {},
+        job.total ? `${countText(job.done)} of ${countText(job.total)} ${unit}` : `${countText(job.done)} ${unit}`,
+      ),
+      job.rate > 0 &&
+        element("span", {}, `${job.rate < 10 ? job.rate.toFixed(1) : Math.round(job.rate)} ${unit} a second`),
       job.seconds_left !== null && element("span", {}, `${durationText(job.seconds_left)} left`),
       job.failed > 0 && element("span", { class: "bad" }, plural(job.failed, "failure")),
     );
@@ -140,17 +183,34 @@ class UpdateView extends HTMLElement {
       fill(this.failures);
       return;
     }
-    const rows = failures.slice(-failuresShown).reverse().map(({ path, reason }) => element("li", {}, element("b", {}, path), element("span", { class: "muted" }, reason)));
-    fill(this.failures, element("h2", {}, plural(failures.length, "picture failed", "pictures failed")), element("ul", { class: "failure-list" }, rows));
+    const rows = failures
+      .slice(-failuresShown)
+      .reverse()
+      .map(({ path, reason }) =>
+        element("li", {}, element("b", {}, path), element("span", { class: "muted" }, reason)),
+      );
+    fill(
+      this.failures,
+      element("h2", {}, plural(failures.length, "picture failed", "pictures failed")),
+      element("ul", { class: "failure-list" }, rows),
+    );
   }
 
   #showLost() {
     const again = async () => {
       this.job = null;
       await session.load().catch(notifyError);
-      if (this.library) await this.follow({ library: null, view: "update", parameters: new URLSearchParams() }, this.library);
+      if (this.library)
+        await this.follow({ library: null, view: "update", parameters: new URLSearchParams() }, this.library);
     };
-    fill(this.panel, failedState("The server went away", new Error("Whatever was done is kept. Start the server again, and update once more."), again));
+    fill(
+      this.panel,
+      failedState(
+        "The server went away",
+        new Error("Whatever was done is kept. Start the server again, and update once more."),
+        again,
+      ),
+    );
   }
 
   async #start() {
@@ -170,26 +230,41 @@ function intro(first) {
     "div",
     {},
     element("h2", {}, first ? "These pictures were not looked at yet" : "Look for new pictures"),
-    element("p", { class: "muted" }, first ? "Bitpool reads every picture once and notes what it shows, to find it again by another picture. Your files are not changed." : "Pictures that are new or changed are read, and those that are gone forgotten. Your files are not changed."),
+    element(
+      "p",
+      { class: "muted" },
+      first
+        ? "Bitpool reads every picture once and notes what it shows, to find it again by another picture. Your files are not changed."
+        : "Pictures that are new or changed are read, and those that are gone forgotten. Your files are not changed.",
+    ),
   );
 }
 
 /** @param {Api.Job} job */
 function ending({ state, summary, error, ended }) {
-  if (state === "failed") return element("div", { class: "note bad", role: "alert" }, icon("warning"), element("div", {}, element("h2", {}, "The update failed"), element("p", {}, error ?? "")));
+  if (state === "failed")
+    return element(
+      "div",
+      { class: "note bad", role: "alert" },
+      icon("warning"),
+      element("div", {}, element("h2", {}, "The update failed"), element("p", {}, error ?? "")),
+    );
   const title = state === "cancelled" || summary?.stopped ? "Stopped; what was done is kept" : "Up to date";
-  const parts = summary && [
-    summary.added && `${countText(summary.added)} new`,
-    summary.changed && `${countText(summary.changed)} changed`,
-    summary.removed && `${countText(summary.removed)} gone`,
-    summary.unchanged && `${countText(summary.unchanged)} as before`,
-    summary.failed && `${countText(summary.failed)} failed`,
-  ].filter(Boolean);
+  const parts =
+    summary &&
+    [
+      summary.added && `${countText(summary.added)} new`,
+      summary.changed && `${countText(summary.changed)} changed`,
+      summary.removed && `${countText(summary.removed)} gone`,
+      summary.unchanged && `${countText(summary.unchanged)} as before`,
+      summary.failed && `${countText(summary.failed)} failed`,
+    ].filter(Boolean);
   return element(
     "div",
     {},
     element("h2", { "aria-live": "polite" }, icon("check"), title),
-    parts && element("p", { class: "numbers" }, `${parts.join(", ") || "Nothing to do"} · ${durationText(summary.seconds)}`),
+    parts &&
+      element("p", { class: "numbers" }, `${parts.join(", ") || "Nothing to do"} · ${durationText(summary.seconds)}`),
     ended && element("p", { class: "muted small" }, momentText(new Date(ended))),
   );
 }

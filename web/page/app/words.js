@@ -1,4 +1,4 @@
-// Numbers, names and distances in words.
+// Numbers, names, distances and duplicates in words.
 
 const counts = new Intl.NumberFormat("en");
 const days = new Intl.DateTimeFormat("en", { dateStyle: "long" });
@@ -79,4 +79,42 @@ export const distanceText = (distance, bits) =>
   distance === 0 ? `All ${bits} bits agree` : `${distance} of ${bits} bits differ`;
 
 /** The same where there is little room. @param {number} distance */
-export const shortDistance = (distance) => (distance === 0 ? "no bit differs" : `${plural(distance, "bit differs", "bits differ")}`);
+export const shortDistance = (distance) =>
+  distance === 0 ? "no bit differs" : `${plural(distance, "bit differs", "bits differ")}`;
+
+/** @type {{kind: Api.DuplicateKind, name: string, hint: string}[]} */
+export const kinds = [
+  { kind: "exact", name: "Exact", hint: "The same pixels: nothing is lost when one of them goes." },
+  { kind: "edited", name: "Edited", hint: "One picture, resized, compressed again, or in other colours." },
+  { kind: "part", name: "Part", hint: "One shows a part of the other." },
+  { kind: "similar", name: "Similar", hint: "Alike, but not the same picture: look before you decide." },
+];
+
+/** @param {Api.DuplicateKind} kind */
+export const kindName = (kind) => kinds.find((one) => one.kind === kind)?.name ?? kind;
+
+/** @type {[string, string][]} */
+export const rules = [
+  ["pixels", "the one with most pixels"],
+  ["size", "the largest file"],
+  ["oldest", "the oldest file"],
+  ["format", "the best format"],
+  ["path", "the shortest path"],
+];
+
+/** What sets copies apart, in three short facts. @param {Api.Picture} picture @returns {string[]} */
+export const copyFacts = (picture) => [
+  `${picture.width} × ${picture.height}`,
+  bytesText(picture.bytes),
+  dayText(new Date(picture.modified)),
+];
+
+/** @param {Api.Decision} decision */
+export function decisionText(decision) {
+  if (decision.action === "not_duplicates") return "Noted: these are not duplicates";
+  const files = `${plural(decision.gone.length, "picture")} (${bytesText(decision.bytes)})`;
+  const failed = decision.failures.length
+    ? `, ${plural(decision.failures.length, "picture")} could not be moved: ${decision.failures[0].reason}`
+    : "";
+  return decision.moved ? `${files} moved to the trash folder${failed}` : `${files} noted for the script`;
+}

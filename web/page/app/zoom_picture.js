@@ -1,6 +1,5 @@
 import { element, fill } from "./dom.js";
 
-
 /**
  * Which part of a picture is seen: the scale (1: all of it), and the shift as a share of the element's size, so that
  * it means the same for two elements that are linked.

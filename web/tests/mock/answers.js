@@ -23,6 +23,13 @@ export function text(answer, type, body, status = 200) {
 
 /** @param {Answer} answer @param {number} status @param {string} code @param {string} detail */
 export function problem(answer, status, code, detail) {
-  const body = { type: `urn:bitpool:problem:${code}`, title: http.STATUS_CODES[status], status, detail, code, request_id: "mock-1" };
+  const body = {
+    type: `urn:bitpool:problem:${code}`,
+    title: http.STATUS_CODES[status],
+    status,
+    detail,
+    code,
+    request_id: "mock-1",
+  };
   text(answer, "application/problem+json", JSON.stringify(body), status);
 }

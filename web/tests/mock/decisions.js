@@ -23,12 +23,16 @@ export function decide(library, request, allowChanges) {
     effect.keep = request.keep;
     effect.gone = request.pictures.filter((id) => !request.keep.includes(id));
   } else if (request.action === "not_duplicates") {
-    effect.apart = library.groups.filter(({ members }) => members.every(({ picture }) => request.pictures.includes(picture.id))).map(({ id }) => id);
+    effect.apart = library.groups
+      .filter(({ members }) => members.every(({ picture }) => request.pictures.includes(picture.id)))
+      .map(({ id }) => id);
   } else {
     const groups = library.openGroups().filter(({ kind }) => kind === request.kind);
     effect.groups = groups.length;
     effect.keep = groups.map(({ keep }) => keep);
-    effect.gone = groups.flatMap(({ members, keep }) => members.map(({ picture }) => picture.id).filter((id) => id !== keep));
+    effect.gone = groups.flatMap(({ members, keep }) =>
+      members.map(({ picture }) => picture.id).filter((id) => id !== keep),
+    );
   }
   const preview = request.action === "keep_suggested" && request.preview;
   /** @type {Api.Decision} */

@@ -16,7 +16,9 @@ export function chance(seed, name) {
 /** @param {string | null} folder @returns {Source[]} */
 export function photographs(folder) {
   if (!folder) return [];
-  const names = readdirSync(folder).filter((name) => /\.jpe?g$/i.test(name)).sort();
+  const names = readdirSync(folder)
+    .filter((name) => /\.jpe?g$/i.test(name))
+    .sort();
   return names.map((name, seed) => {
     const jpeg = path.join(folder, name);
     return { ...jpegSize(readFileSync(jpeg)), jpeg, seed };
@@ -25,7 +27,13 @@ export function photographs(folder) {
 
 /** @param {number} seed @returns {Source} */
 export function drawing(seed) {
-  const [width, height] = [[4032, 3024], [3024, 4032], [6000, 4000], [1920, 1080], [3000, 3000]][Math.floor(chance(seed, "shape") * 5)];
+  const [width, height] = [
+    [4032, 3024],
+    [3024, 4032],
+    [6000, 4000],
+    [1920, 1080],
+    [3000, 3000],
+  ][Math.floor(chance(seed, "shape") * 5)];
   return { width, height, jpeg: null, seed };
 }
 
@@ -58,7 +66,8 @@ export function render(source, look) {
     ? `<image width="${width}" height="${height}" href="data:image/jpeg;base64,${readFileSync(source.jpeg).toString("base64")}"/>`
     : landscape(source.seed, width, height);
   const filter = look === "grey" ? '<filter id="f"><feColorMatrix type="saturate" values="0.25"/></filter>' : "";
-  const box = look === "crop" ? `${width * 0.15} ${height * 0.15} ${width * 0.7} ${height * 0.7}` : `0 0 ${width} ${height}`;
+  const box =
+    look === "crop" ? `${width * 0.15} ${height * 0.15} ${width * 0.7} ${height * 0.7}` : `0 0 ${width} ${height}`;
   const svg = `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="${box}">${filter}<g${filter && ' filter="url(#f)"'}>${content}</g></svg>`;
   return { type: "image/svg+xml", body: Buffer.from(svg) };
 }

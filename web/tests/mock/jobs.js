@@ -21,8 +21,21 @@ export class MockJobs {
     const total = library.pictures.length;
     /** @type {Api.Job} */
     const job = {
-      id: String(this.jobs.length + 1), library: library.name, state: "running", task: "encoding", unit: "pictures", done: 0, total, rate: 48.5,
-      seconds_left: null, failed: 0, failures: [], started: "2026-11-16T09:00:00Z", ended: null, summary: null, error: null,
+      id: String(this.jobs.length + 1),
+      library: library.name,
+      state: "running",
+      task: "encoding",
+      unit: "pictures",
+      done: 0,
+      total,
+      rate: 48.5,
+      seconds_left: null,
+      failed: 0,
+      failures: [],
+      started: "2026-11-16T09:00:00Z",
+      ended: null,
+      summary: null,
+      error: null,
       .../** @type {any} */ ({ kind: "update" }),
     };
     library.job = job.id;
@@ -57,7 +70,15 @@ export class MockJobs {
       job.state = stopped ? "cancelled" : "done";
       job.ended = "2026-11-16T09:00:20Z";
       job.seconds_left = null;
-      job.summary = { added: job.done - job.failed, changed: 0, removed: 0, unchanged: 0, failed: job.failed, stopped, seconds: 16.5 };
+      job.summary = {
+        added: job.done - job.failed,
+        changed: 0,
+        removed: 0,
+        unchanged: 0,
+        failed: job.failed,
+        stopped,
+        seconds: 16.5,
+      };
       library.job = null;
       library.indexed = true;
       library.generation++;

@@ -28,7 +28,8 @@ export class MockLibrary {
     /** @type {{decision: Api.Decision, hidden: Set<number>, apart: Set<string>}[]} */
     this.decided = [];
     const sources = photographs(photos);
-    const sourceOf = (/** @type {number} */ index) => (sources.length ? sources[index % sources.length] : drawing(index));
+    const sourceOf = (/** @type {number} */ index) =>
+      sources.length ? sources[index % sources.length] : drawing(index);
     for (let index = 0; index < count; index++) this.#add(index, sourceOf(index), "plain", 1, index < failed);
     for (let group = 0; group < duplicates; group++) this.#addGroup(group, this.pictures[failed + group * 2 + 1]);
     this.pictures.sort((a, b) => (a.path < b.path ? -1 : 1));
@@ -49,7 +50,9 @@ export class MockLibrary {
   openGroups() {
     const apart = new Set(this.decided.flatMap(({ decision, apart: ids }) => (decision.undone ? [] : [...ids])));
     const { gone } = this;
-    return this.groups.filter((group) => !apart.has(group.id) && group.members.filter(({ picture }) => !gone.has(picture.id)).length > 1);
+    return this.groups.filter(
+      (group) => !apart.has(group.id) && group.members.filter(({ picture }) => !gone.has(picture.id)).length > 1,
+    );
   }
 
   /** @param {number} index @param {Source} source @param {Look["look"]} look @param {number} scale @param {boolean} failed */

@@ -15,7 +15,12 @@ import { decide, summary } from "./decisions.js";
 /** @typedef {import("node:http").ServerResponse} Answer */
 
 const pageFolder = fileURLToPath(new URL("../../page", import.meta.url));
-const mediaTypes = { ".html": "text/html; charset=utf-8", ".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml" };
+const mediaTypes = {
+  ".html": "text/html; charset=utf-8",
+  ".js": "text/javascript",
+  ".css": "text/css",
+  ".svg": "image/svg+xml",
+};
 
 export class MockServer {
   /**
@@ -84,9 +89,11 @@ export class MockServer {
     if (parts[0] === "server") return json(answer, this.#describe(Boolean(known)));
     if (parts[0] === "session") return this.#startSession(request, answer);
     if (!known) return problem(answer, 401, "unauthorized", "a key is needed");
-    if (this.failing && url.href.includes(this.failing)) return problem(answer, 503, "busy", "too much to do, try again in a moment");
+    if (this.failing && url.href.includes(this.failing))
+      return problem(answer, 503, "busy", "too much to do, try again in a moment");
     if (parts[0] === "jobs") return this.jobs.onRequest(request, answer, parts.slice(1));
-    if (parts.length === 1) return json(answer, { libraries: this.libraries.map((library) => describeLibrary(library)) });
+    if (parts.length === 1)
+      return json(answer, { libraries: this.libraries.map((library) => describeLibrary(library)) });
     const library = this.libraries.find(({ name }) => name === parts[1]);
     if (!library) return problem(answer, 404, "not_found", `there is no library ${parts[1]}`);
     return this.#onLibrary(request, answer, url.searchParams, library, parts.slice(2));
@@ -106,7 +113,8 @@ export class MockServer {
 
   /** @param {Request} request @param {Answer} answer */
   #startSession(request, answer) {
-    if (request.headers.authorization !== `Bearer ${this.options.key}`) return problem(answer, 401, "unauthorized", "this key is not known");
+    if (request.headers.authorization !== `Bearer ${this.options.key}`)
+      return problem(answer, 401, "unauthorized", "this key is not known");
     answer.writeHead(204, { "Set-Cookie": "bitpool_session=known; HttpOnly; SameSite=Strict; Path=/" }).end();
   }
 
@@ -114,21 +122,39 @@ export class MockServer {
   async #onLibrary(request, answer, query, library, parts) {
     const route = `${request.method} ${[parts[0], ...parts.slice(1).map((part) => (/^\d+$/.test(part) ? "#" : part))].join("/")}`;
     switch (route) {
-      case "GET pictures": return json(answer, listPictures(library, query));
-      case "GET folders": return json(answer, listFolders(library, query.get("parent") ?? ""));
-      case "GET dates": return json(answer, listMonths(library, query.get("folder") ?? ""));
+      case "GET pictures":
+        return json(answer, listPictures(library, query));
+      case "GET folders":
+        return json(answer, listFolders(library, query.get("parent") ?? ""));
+      case "GET dates":
+        return json(answer, listMonths(library, query.get("folder") ?? ""));
       case "POST search":
         this.lastBox = query.get("box");
         return search(request, answer, library, query);
-      case "GET duplicates": return json(answer, listDuplicates(library, query));
-      case "GET duplicates/decisions": return json(answer, { decisions: library.decided.map(({ decision }) => decision).reverse(), next: null });
-      case "POST duplicates/decisions": return json(answer, decide(library, JSON.parse(String(await bodyOf(request))), this.options.allowChanges ?? false));
-      case "DELETE duplicates/decisions/#": return undo(answer, library, parts[2]);
-      case "GET duplicates/script": return text(answer, "text/x-shellscript", "#!/bin/sh\n");
-      case "POST updates": return json(answer, this.jobs.start(library), 202);
+      case "GET duplicates":
+        return json(answer, listDuplicates(library, query));
+      case "GET duplicates/decisions":
+        return json(answer, { decisions: library.decided.map(({ decision }) => decision).reverse(), next: null });
+      case "POST duplicates/decisions":
+        return json(
+          answer,
+          decide(library, JSON.parse(String(await bodyOf(request))), this.options.allowChanges ?? false),
+        );
+      case "DELETE duplicates/decisions/#":
+        return undo(answer, library, parts[2]);
+      case "GET duplicates/script":
+        return text(answer, "text/x-shellscript", "#!/bin/sh\n");
+      case "POST updates":
+        return json(answer, this.jobs.start(library), 202);
     }
     const picture = parts[0] === "pictures" ? library.find(Number(parts[1])) : undefined;
-    if (!picture) return problem(answer, 404, "not_found", `${library.name}: there is no ${parts[0] === "pictures" ? "picture" : parts[0]} ${parts[1] ?? ""}`);
+    if (!picture)
+      return problem(
+        answer,
+        404,
+        "not_found",
+        `${library.name}: there is no ${parts[0] === "pictures" ? "picture" : parts[0]} ${parts[1] ?? ""}`,
+      );
     if (!parts[2]) return json(answer, picture);
     const look = library.looks.get(picture.id);
     if (picture.failure !== null || !look) return problem(answer, 404, "not_found", "there is no thumbnail");
@@ -161,7 +187,9 @@ function listPictures(library, query) {
   const failed = query.get("state") === "failed";
   const all = library.sorted[query.get("sort") === "date" ? "date" : "path"].filter(
     (picture) =>
-      isIn(picture.folder, folder) && picture.path.toLowerCase().includes(path) && (!failed || picture.failure !== null),
+      isIn(picture.folder, folder) &&
+      picture.path.toLowerCase().includes(path) &&
+      (!failed || picture.failure !== null),
   );
   const offset = Number(query.get("offset") ?? 0);
   const pictures = all.slice(offset, offset + Number(query.get("limit") ?? 100));
@@ -179,7 +207,9 @@ function listFolders(library, parent) {
     const [name] = folder.slice(parent ? parent.length + 1 : 0).split("/");
     counts.set(name, (counts.get(name) ?? 0) + 1);
   }
-  const folders = [...counts].sort().map(([name, pictures]) => ({ path: parent ? `${parent}/${name}` : name, name, pictures, failed: 0, folders: 0 }));
+  const folders = [...counts]
+    .sort()
+    .map(([name, pictures]) => ({ path: parent ? `${parent}/${name}` : name, name, pictures, failed: 0, folders: 0 }));
   return { parent, folders };
 }
 
@@ -203,10 +233,16 @@ async function search(request, answer, library, query) {
   const body = await bodyOf(request);
   const isPicture = String(request.headers["content-type"]).startsWith("image/");
   if (isPicture && !/^(\xff\xd8|\x89PNG|GIF8|RIFF|<svg)/.test(body.toString("latin1", 0, 8))) {
-    return problem(answer, 422, "unsupported_picture", "this is no picture in a format that is read: JPEG, PNG, WebP, TIFF, GIF, HEIC or AVIF");
+    return problem(
+      answer,
+      422,
+      "unsupported_picture",
+      "this is no picture in a format that is read: JPEG, PNG, WebP, TIFF, GIF, HEIC or AVIF",
+    );
   }
   const id = isPicture ? 0 : JSON.parse(String(body)).picture;
-  if (!isPicture && !library.find(id)) return problem(answer, 404, "not_found", `${library.name}: there is no picture ${id}`);
+  if (!isPicture && !library.find(id))
+    return problem(answer, 404, "not_found", `${library.name}: there is no picture ${id}`);
   const seed = (id || body.length) + (query.get("box") ? 1000 : 0);
   const copies = library.groups.find(({ members }) => members.some(({ picture }) => picture.id === id))?.members ?? [];
   const near = copies.map(({ picture }) => picture).filter((picture) => picture.id !== id);
@@ -230,12 +266,20 @@ function listDuplicates(library, query) {
   const to = from + Number(query.get("limit") ?? 100);
   const rule = query.get("rule");
   const page = groups.slice(from, to).map((group) => (rule === "oldest" ? keepLast(group) : group));
-  return { groups: page, total: groups.length, next: to < groups.length ? String(to) : null, summary: summary(open), generation: library.generation };
+  return {
+    groups: page,
+    total: groups.length,
+    next: to < groups.length ? String(to) : null,
+    summary: summary(open),
+    generation: library.generation,
+  };
 }
 
 /** As if another rule chose the last one. @param {Api.DuplicateGroup} group */
 function keepLast(group) {
-  const members = [...group.members].reverse().map((member, place) => ({ ...member, keep: place === 0, kind: place === 0 ? null : group.kind }));
+  const members = [...group.members]
+    .reverse()
+    .map((member, place) => ({ ...member, keep: place === 0, kind: place === 0 ? null : group.kind }));
   return { ...group, members, keep: members[0].picture.id, reason: "oldest" };
 }
 
@@ -253,7 +297,13 @@ async function sendFile(answer, name) {
   const type = /** @type {Record<string, string>} */ (mediaTypes)[path.extname(file)];
   const body = type && (await readFile(file).catch(() => null));
   if (!body) return problem(answer, 404, "not_found", name);
-  answer.writeHead(200, { "Content-Type": type, "Content-Security-Policy": "default-src 'self'", "Cache-Control": "no-cache" }).end(body);
+  answer
+    .writeHead(200, {
+      "Content-Type": type,
+      "Content-Security-Policy": "default-src 'self'",
+      "Cache-Control": "no-cache",
+    })
+    .end(body);
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
