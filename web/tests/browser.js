@@ -40,6 +40,7 @@ export async function visitPage(
     viewport: { width, height },
     colorScheme: dark ? "dark" : "light",
     hasTouch: touch,
+    isMobile: touch,
     reducedMotion: "reduce",
   });
   const page = await context.newPage();

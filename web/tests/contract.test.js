@@ -44,7 +44,6 @@ const requests = [
     method: "post",
     address: "/v1/libraries/photos/updates",
     route: "/v1/libraries/{library}/updates",
-    body: {},
     status: 202,
   },
   { address: "/v1/jobs", route: "/v1/jobs" },

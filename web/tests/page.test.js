@@ -36,6 +36,18 @@ test("every file is loaded by the page, and every one that it loads is there", (
   assert.deepEqual([...loaded].sort(), files.map((file) => path.relative(folder, file)).sort());
 });
 
+test("every module is asked for at once, not one after the other", () => {
+  const page = readFileSync(path.join(folder, "index.html"), "utf8");
+  const asked = [...page.matchAll(/(?:modulepreload" href|src)="(app\/[\w.]+)"/g)].map(([, address]) => address);
+  assert.deepEqual(
+    asked.sort(),
+    files
+      .map((file) => path.relative(folder, file))
+      .filter((file) => file.endsWith(".js"))
+      .sort(),
+  );
+});
+
 test("nothing makes markup of text, and nothing is inline", () => {
   for (const file of files) {
     const text = readFileSync(file, "utf8");

@@ -6,8 +6,7 @@ journey(
   "#/photos/browse",
   async (page) => {
     assert.match(await page.innerText(".state h1"), /Nothing was indexed yet/);
-    await page.click(".state a");
-    await page.click("button:has-text('Index the pictures')");
+    await page.click("button:has-text('Look for pictures')");
     await page.waitForSelector("progress");
     await page.waitForSelector(".bar .job");
     await page.waitForSelector(".failure-list li");

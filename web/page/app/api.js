@@ -119,7 +119,7 @@ export const api = {
   scriptAddress: (library) => `${at(library)}/duplicates/script`,
 
   /** @param {string} library @returns {Promise<Api.Job>} */
-  startUpdate: (library) => postJson(`${at(library)}/updates`, {}),
+  startUpdate: async (library) => (await ask(`${at(library)}/updates`, { method: "POST" })).json(),
 
   /** @returns {Promise<Api.Job[]>} */
   jobs: async () => (await getJson("v1/jobs")).jobs,

@@ -174,7 +174,7 @@ class DuplicatesView extends HTMLElement {
     const counts = kinds.slice(0, 3).map(({ kind }) => summary?.[kind] ?? { groups: 0, pictures: 0, bytes: 0 });
     const sum = (/** @type {"groups" | "pictures" | "bytes"} */ what) =>
       counts.reduce((all, count) => all + count[what], 0);
-    const text = summary
+    const text = sum("groups")
       ? `${plural(sum("groups"), "group")}, ${plural(sum("pictures"), "copy", "copies")} with ${bytesText(sum("bytes"))} could go`
       : "";
     const segments = [

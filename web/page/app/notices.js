@@ -20,7 +20,7 @@ export class NoticeList extends HTMLElement {
         notice.remove();
         action.run();
       };
-      notice.append(button("undo", action.label, { onclick: run }));
+      notice.append(button("", action.label, { onclick: run }));
     }
     notice.append(button("close", "", { class: "only-icon", "aria-label": "Dismiss", onclick: () => notice.remove() }));
     this.append(notice);

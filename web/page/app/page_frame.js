@@ -1,6 +1,7 @@
 import { api, Problem } from "./api.js";
 import { button, element, fill, icon } from "./dom.js";
 import { showKeys } from "./keys_dialog.js";
+import { notify } from "./notices.js";
 import { currentRoute, onRouteChange, routeAddress, viewNames } from "./routes.js";
 import { session } from "./session.js";
 import { command, failedState, state } from "./states.js";
@@ -143,7 +144,7 @@ class PageFrame extends HTMLElement {
     );
     fill(
       this.main,
-      state("keys", "This server asks for a key", ["Whoever started it can give you one.", form, message], {
+      state("lock", "This server asks for a key", ["Whoever started it can give you one.", form, message], {
         whole: true,
       }),
     );
@@ -190,8 +191,18 @@ class PageFrame extends HTMLElement {
 
   /** While something is updated, its end is worth noticing in every view. */
   async #lookAtJobs() {
-    if (document.hidden || !session.libraries.some((library) => library.job)) return;
-    await session.load().catch(() => {});
+    const running = session.libraries.filter((library) => library.job);
+    if (document.hidden || running.length === 0) return;
+    await session.load().catch(() => {}); // the next look may succeed
+    const { library: name, view } = currentRoute();
+    const ended = running.some((library) => library.name === name && session.library(name)?.job === null);
+    if (ended && view !== "update")
+      notify("The library was updated", { label: "Show it", run: () => this.#showAnew() });
+  }
+
+  #showAnew() {
+    this.shown = "";
+    this.#follow();
   }
 }
 

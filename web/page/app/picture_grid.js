@@ -217,10 +217,8 @@ export class PictureGrid extends HTMLElement {
           more.map((text) => element("span", {}, text)),
         ),
       );
-    } else {
-      tile.append(
-        element("span", { class: "tile-name", "aria-hidden": picture.failure === null && "true" }, picture.name),
-      );
+    } else if (picture.failure === null) {
+      tile.append(element("span", { class: "tile-name", "aria-hidden": "true" }, picture.name));
     }
     if (picture.failure === null) cell.append(moreButton(content.moreAddress(picture)));
     return cell;
@@ -340,7 +338,13 @@ export class PictureGrid extends HTMLElement {
 
 /** @param {Api.Picture} picture */
 function failedTile(picture) {
-  return element("span", { class: "tile-note failed" }, icon("warning"), element("span", {}, picture.failure));
+  return element(
+    "span",
+    { class: "tile-note failed" },
+    icon("warning"),
+    element("b", {}, picture.name),
+    picture.failure,
+  );
 }
 
 /** @param {string} address */

@@ -1,6 +1,7 @@
-import { Problem } from "./api.js";
+import { api, Problem } from "./api.js";
 import { button, element, icon } from "./dom.js";
-import { routeAddress } from "./routes.js";
+import { notifyError } from "./notices.js";
+import { go, routeAddress } from "./routes.js";
 import { session } from "./session.js";
 
 /** @typedef {import("./dom.js").Child} Child */
@@ -51,33 +52,33 @@ export const isAbort = (error) => error instanceof DOMException && error.name ==
 
 /** What a view says about a library without pictures. @param {Api.Library} library */
 export function firstRun(library) {
+  const folder = element("p", {}, element("code", {}, library.folder));
   if (library.job) {
     const watch = element("a", { class: "button primary", href: routeAddress(library.name, "update") }, "Watch it");
-    return state("update", "Pictures are being looked at", ["They can be searched as soon as they are known."], {
-      whole: true,
-      actions: [watch],
-    });
+    const text = "They can be searched as soon as they are known.";
+    return state("update", "Pictures are being looked at", [text], { whole: true, actions: [watch] });
   }
-  if (library.indexed) {
-    const text = [
-      "Put pictures into ",
-      element("p", {}, element("code", {}, library.folder)),
-      " and update the library.",
-    ];
-    return state("picture", "The folder is empty", text, { whole: true, actions: [updateLink(library)] });
+  if (!session.mayWrite) {
+    const text = "Somebody with a key that may write has to update this library first.";
+    return state("picture", "Nothing was indexed yet", [text], { whole: true });
   }
-  const text = session.mayWrite
-    ? [
+  const start = button("update", "Look for pictures", { class: "primary", onclick: () => startUpdate(library) });
+  const [title, text] = library.indexed
+    ? ["The folder is empty", "Put pictures into it, and let Bitpool look at them."]
+    : [
+        "Nothing was indexed yet",
         "Bitpool looks at every picture once and notes what it shows. Your files are not changed.",
-        element("p", {}, element("code", {}, library.folder)),
-      ]
-    : ["Somebody with a key that may write has to update this library first."];
-  return state("picture", "Nothing was indexed yet", text, {
-    whole: true,
-    actions: session.mayWrite ? [updateLink(library)] : [],
-  });
+      ];
+  return state("picture", title, [text, folder], { whole: true, actions: [start] });
 }
 
 /** @param {Api.Library} library */
-const updateLink = (library) =>
-  element("a", { class: "button primary", href: routeAddress(library.name, "update") }, "Go to Update");
+async function startUpdate(library) {
+  try {
+    await api.startUpdate(library.name);
+    await session.load();
+    go(routeAddress(library.name, "update"));
+  } catch (error) {
+    notifyError(error);
+  }
+}

@@ -90,12 +90,12 @@ class UpdateView extends HTMLElement {
     this.events?.close();
     const events = api.jobEvents(job.id);
     this.events = events;
-    /** @type {Api.Failure[]} */
-    const failures = [];
+    const failures = new Map(job.failures.map((failure) => [failure.path, failure])); // the events may repeat them
     events.addEventListener("progress", (event) => this.#show(JSON.parse(event.data)));
     events.addEventListener("failure", (event) => {
-      failures.push(JSON.parse(event.data));
-      this.#showFailures(failures);
+      const failure = JSON.parse(event.data);
+      failures.set(failure.path, failure);
+      this.#showFailures([...failures.values()]);
     });
     events.addEventListener("end", (event) => {
       events.close();
