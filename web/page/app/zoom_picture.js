@@ -49,9 +49,13 @@ export class ZoomPicture extends HTMLElement {
     }
     const image = element("img", { alt: picture.name, draggable: false, src: picture.preview });
     this.image = image;
-    // What is there at once, until more is.
-    image.style.background = `url(${JSON.stringify(picture.thumbnail)}) center / contain no-repeat`;
-    image.addEventListener("load", () => (image.style.background = ""));
+    if (Math.max(picture.width, picture.height) < 1000) {
+      image.className = "small-picture";
+    } else {
+      // What is there at once, until more is.
+      image.style.background = `url(${JSON.stringify(picture.thumbnail)}) center / contain no-repeat`;
+      image.addEventListener("load", () => (image.style.background = ""));
+    }
     image.addEventListener("error", () => {
       if (!image.isConnected) return;
       fill(this, element("p", { role: "alert" }, "This picture cannot be shown. It may have been moved."));
