@@ -42,6 +42,7 @@ journey("folders lead down and back up, and their names are text", "#/photos/bro
   );
   await page.click(".folder:has-text('Lisbon')");
   await until(page, "document.querySelectorAll('.crumbs a').length === 3");
+  await focusIsIn(page, ".folders");
   assert.match(page.url(), /folder=2019%2FLisbon/);
   assert.equal(await page.locator(".folders b").count(), 0);
   await page.goBack();
@@ -66,6 +67,7 @@ journey("by date, with months to go to", "#/photos/browse", async (page) => {
   await page.waitForSelector(".tile");
   await page.click(".segments a:has-text('By date')");
   await page.waitForSelector(".grid-heading");
+  await focusIsIn(page, ".segments a:nth-child(2)");
   assert.match(await page.innerText(".grid-heading >> nth=0"), /^[A-Z][a-z]+ 20\d\d$/);
   const months = await page.locator("select[aria-label='Go to a month'] option").allInnerTexts();
   await page.selectOption("select[aria-label='Go to a month']", { index: months.length - 1 });

@@ -153,6 +153,7 @@ journey("a kind and a rule are chosen, and are in the link", "#/photos/duplicate
     page,
     "[...document.querySelectorAll('duplicate-card .card-head .badge')].every((b) => b.textContent === 'Edited')",
   );
+  await focusIsIn(page, ".segments a:nth-child(3)");
   await page.selectOption("select >> nth=0", "oldest");
   await page.waitForSelector(".copy-reason:has-text('oldest')");
   assert.match(page.url(), /kind=edited&rule=oldest$/);

@@ -1,5 +1,5 @@
 import { api } from "./api.js";
-import { button, element, fill, icon } from "./dom.js";
+import { button, element, fill, icon, keepingFocus } from "./dom.js";
 import { Listing } from "./listing.js";
 import "./picture_grid.js";
 import { ShownPicture } from "./picture_viewer.js";
@@ -31,7 +31,7 @@ class BrowseView extends HTMLElement {
       "aria-label": words,
       oninput: () => this.#onTyping(),
     });
-    this.folders = element("nav", { class: "folders", "aria-label": "Folders" });
+    this.folders = element("nav", { class: "folders", tabIndex: -1, "aria-label": "Folders" });
     this.body = element("div", {});
     this.grid = element("picture-grid");
     this.shownPicture = new ShownPicture(
@@ -86,7 +86,7 @@ class BrowseView extends HTMLElement {
       ]);
       if (this.listing !== listing) return; // the user has gone on
       this.months = months;
-      this.#drawFolders(choice, folders);
+      keepingFocus(this.folders, () => this.#drawFolders(choice, folders));
       this.#drawHead(choice);
       this.#drawGrid(choice, listing);
     } catch (error) {
@@ -129,7 +129,9 @@ class BrowseView extends HTMLElement {
     const what = choice.state === "failed" ? "picture that failed" : "picture";
     const many = choice.state === "failed" ? "pictures that failed" : "pictures";
     fill(this.count, this.listing?.total ? plural(this.listing.total, what, many) : "");
-    fill(this.sorts, this.#sortLink("By folder", "path", choice), this.#sortLink("By date", "date", choice));
+    keepingFocus(this.sorts, () =>
+      fill(this.sorts, this.#sortLink("By folder", "path", choice), this.#sortLink("By date", "date", choice)),
+    );
     fill(
       this.extras,
       this.months.length > 1 && this.#monthChoice(),

@@ -96,5 +96,8 @@ export function keepingFocus(whole, draw) {
   /** @type {HTMLElement} */ (after ?? whole).focus();
 }
 
-/** @param {Element} control */
-const labelOf = (control) => control.getAttribute("aria-label") ?? control.textContent;
+/** Without a count at its end, which may have changed. @param {Element} control */
+function labelOf(control) {
+  const text = control.getAttribute("aria-label") ?? control.textContent ?? "";
+  return text.slice(0, text.length - (control.querySelector(".count")?.textContent?.length ?? 0));
+}

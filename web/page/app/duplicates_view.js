@@ -1,7 +1,7 @@
 import { api } from "./api.js";
 import { CompareDialog } from "./compare_dialog.js";
 import { decideAllExact } from "./decisions.js";
-import { button, element, fill, icon } from "./dom.js";
+import { button, element, fill, icon, keepingFocus } from "./dom.js";
 import { DuplicateCard } from "./duplicate_card.js";
 import { notify, notifyError } from "./notices.js";
 import { changedAddress, currentRoute, go, goBack } from "./routes.js";
@@ -158,14 +158,13 @@ class DuplicatesView extends HTMLElement {
 
   #showEmpty() {
     const name = kinds.find(({ kind }) => kind === this.choice.kind)?.name.toLowerCase();
-    const similar = this.summary?.similar.groups ?? 0;
     const look = element(
       "a",
       { class: "button", href: changedAddress({ kind: "similar" }) },
-      `Look at ${plural(similar, "similar group")}`,
+      "Look at similar pictures",
     );
     const text = name ? "Nothing of this kind is left to decide." : "Every picture is there once, or all was decided.";
-    const actions = !name && similar ? [look] : [];
+    const actions = name ? [] : [look];
     fill(this.list, state("check", name ? `No ${name} duplicates` : "No duplicates", [text], { actions }));
   }
 
@@ -179,18 +178,25 @@ class DuplicatesView extends HTMLElement {
       : "";
     const segments = [
       this.#segment("All", "", sum("groups")),
-      ...kinds.map(({ kind, name, hint }) => this.#segment(name, kind, summary?.[kind].groups, hint)),
+      ...kinds.map(({ kind, name, hint }) => {
+        // Similar ones are counted only when they are asked for.
+        const counted = kind !== "similar" || this.choice.kind === "similar";
+        return this.#segment(name, kind, counted ? summary?.[kind].groups : undefined, hint);
+      }),
       this.#segment("Decided", "decided"),
     ];
-    fill(
-      this.head,
-      element(
-        "div",
-        { class: "view-title" },
-        element("h1", {}, "Duplicates"),
-        element("span", { class: "muted numbers", role: "status" }, text),
+    const title = element("h1", {}, "Duplicates");
+    keepingFocus(this.head, () =>
+      fill(
+        this.head,
+        element(
+          "div",
+          { class: "view-title" },
+          title,
+          element("span", { class: "muted numbers", role: "status" }, text),
+        ),
+        element("div", { class: "segments", role: "group", "aria-label": "Kinds" }, segments),
       ),
-      element("div", { class: "segments", role: "group", "aria-label": "Kinds" }, segments),
     );
     this.#drawNotes();
   }
@@ -386,8 +392,9 @@ class DuplicatesView extends HTMLElement {
   }
 
   async #refreshSummary() {
+    const kind = this.choice.kind === "similar" ? "similar" : "";
     try {
-      const { summary } = await api.duplicates(this.library.name, { ...this.choice, kind: "", limit: 1 });
+      const { summary } = await api.duplicates(this.library.name, { ...this.choice, kind, limit: 1 });
       this.summary = summary;
     } catch (error) {
       notifyError(error);

@@ -270,7 +270,7 @@ function listDuplicates(library, query) {
     groups: page,
     total: groups.length,
     next: to < groups.length ? String(to) : null,
-    summary: summary(open),
+    summary: summary(kind === "similar" ? open : open.filter((group) => group.kind !== "similar")),
     generation: library.generation,
   };
 }
