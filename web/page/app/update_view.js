@@ -158,20 +158,16 @@ class UpdateView extends HTMLElement {
     const [words, bar, numbers] = /** @type {[HTMLElement, HTMLProgressElement, HTMLElement]} */ (
       /** @type {unknown} */ ([...this.panel.children])
     );
-    const task = job.task ? job.task[0].toUpperCase() + job.task.slice(1) : "Starting";
+    const task = taskText(job);
     if (words.textContent !== task) words.textContent = task;
     if (job.total) bar.value = job.done / job.total;
     else bar.removeAttribute("value");
-    const unit = job.unit || "pictures";
     fill(
       numbers,
-      element(
-        "span",
-        {},
-        job.total ? `${countText(job.done)} of ${countText(job.total)} ${unit}` : `${countText(job.done)} ${unit}`,
-      ),
-      job.rate > 0 &&
-        element("span", {}, `${job.rate < 10 ? job.rate.toFixed(1) : Math.round(job.rate)} ${unit} a second`),
+      job.unit === "pictures" && [
+        element("span", {}, `${countText(job.done)}${job.total ? ` of ${countText(job.total)}` : ""} pictures`),
+        job.rate > 0 && element("span", {}, `${job.rate < 10 ? job.rate.toFixed(1) : Math.round(job.rate)} a second`),
+      ],
       job.seconds_left !== null && element("span", {}, `${durationText(job.seconds_left)} left`),
       job.failed > 0 && element("span", { class: "bad" }, plural(job.failed, "failure")),
     );
@@ -222,6 +218,13 @@ class UpdateView extends HTMLElement {
       notifyError(error);
     }
   }
+}
+
+/** What is being done, for a person: steps of learning are many, and their names are for others. @param {Api.Job} job */
+function taskText({ task, unit }) {
+  if (!task) return "Starting";
+  if (unit !== "pictures") return "Learning from the pictures";
+  return `${task[0].toUpperCase()}${task.slice(1)}${task.includes(" ") ? "" : " pictures"}`;
 }
 
 /** @param {boolean} first */
