@@ -4,12 +4,15 @@ import { journey, texts } from "./journey.js";
 journey(
   "the first run: from an empty library to its pictures",
   "#/photos/browse",
-  async (page) => {
+  async (page, server) => {
+    server.jobs.waitBefore = 14;
     assert.match(await page.innerText(".state h1"), /Nothing was indexed yet/);
     await page.click("button:has-text('Look for pictures')");
     await page.waitForSelector("progress");
     await page.waitForSelector(".bar .job");
-    await page.waitForSelector(".failure-list li");
+    await page.waitForSelector(".failure-list li:nth-child(3)");
+    assert.match(await page.innerText(".job-panel"), /Encoding pictures[^]*of[^]*left[^]*3 failures/);
+    server.jobs.resume();
     await page.waitForSelector("h2:has-text('Up to date')");
     assert.match(await page.innerText(".job-panel"), /\d+ new, 3 failed/);
     assert.equal((await texts(page, ".failure-list li")).length, 3);
@@ -20,22 +23,18 @@ journey(
   { server: { indexed: false } },
 );
 
-journey(
-  "an update is watched, left, found again and stopped",
-  "#/photos/update",
-  async (page) => {
-    await page.click("button:has-text('Update now')");
-    await page.waitForSelector(".job-numbers:has-text('of')");
-    await page.click("nav a[href$='/browse']");
-    await page.waitForSelector(".tile");
-    await page.click(".bar .job");
-    await page.waitForSelector("progress");
-    await page.click("button:has-text('Stop')");
-    await page.waitForSelector("h2:has-text('Stopped')");
-    await page.waitForSelector("button:has-text('Update again')");
-  },
-  { server: { step: 200 } },
-);
+journey("an update is watched, left, found again and stopped", "#/photos/update", async (page, server) => {
+  server.jobs.waitBefore = 6;
+  await page.click("button:has-text('Update now')");
+  await page.waitForSelector(".job-numbers:has-text('of')");
+  await page.click("nav a[href$='/browse']");
+  await page.waitForSelector(".tile");
+  await page.click(".bar .job");
+  await page.waitForSelector("progress");
+  await page.click("button:has-text('Stop')");
+  await page.waitForSelector("h2:has-text('Stopped')");
+  await page.waitForSelector("button:has-text('Update again')");
+});
 
 journey(
   "a server that goes away is noticed",

@@ -10,6 +10,9 @@ export class MockJobs {
   /** @param {number} pause milliseconds between steps */
   constructor(pause) {
     this.pause = pause;
+    /** The step before which jobs wait until `resume` is called, for tests that look at one in the middle. */
+    this.waitBefore = Infinity;
+    this.resume = () => {};
     /** @type {{job: Api.Job, library: MockLibrary, events: string[], listeners: Set<import("node:http").ServerResponse>}[]} */
     this.jobs = [];
   }
@@ -52,6 +55,7 @@ export class MockJobs {
     if (!found) return problem(answer, 404, "not_found", `there is no job ${parts[0]}`);
     if (request.method === "DELETE") {
       found.job.state = "cancelled";
+      this.resume();
       return json(answer, found.job, 202);
     }
     if (parts[1] !== "events") return json(answer, found.job);
@@ -64,6 +68,13 @@ export class MockJobs {
 
   /** @param {MockJobs["jobs"][number]} running @param {number} step */
   #step(running, step) {
+    if (step === this.waitBefore && running.job.state === "running") {
+      this.resume = () => {
+        this.waitBefore = Infinity;
+        this.#step(running, step);
+      };
+      return;
+    }
     const { job, library } = running;
     if (step > steps || job.state !== "running") {
       const stopped = job.state !== "running";
