@@ -97,16 +97,9 @@ export async function decideAllExact(library, choice, onDecided) {
   const request = { action: "keep_suggested", kind: "exact", rule: choice.rule };
   if (choice.prefer_folder) request.prefer_folder = choice.prefer_folder;
   const preview = await api.decide(library, { ...request, preview: true });
-  const dialog = element("dialog", {
-    class: "small-dialog",
-    "aria-label": "Decide all exact groups",
-    onclose: () => dialog.remove(),
-  });
+  const label = "Decide all exact groups";
+  const dialog = element("dialog", { class: "small-dialog", "aria-label": label, onclose: () => dialog.remove() });
   const message = element("p", { role: "alert" });
-  const confirm = button("check", `Keep ${plural(preview.kept.length, "picture")}`, {
-    class: "primary",
-    onclick: () => run(),
-  });
   const run = async () => {
     confirm.disabled = true;
     try {
@@ -118,25 +111,24 @@ export async function decideAllExact(library, choice, onDecided) {
       confirm.disabled = false;
     }
   };
-  const fate = session.server?.allow_changes
-    ? "They are moved to the trash folder of the library. Nothing is deleted, and it can be undone."
-    : "They are noted for the script, which moves them when you run it. Nothing is deleted, and it can be undone.";
-  dialog.append(
-    element(
-      "div",
-      {},
-      element("h2", {}, `${plural(preview.groups, "group")} of exact copies`),
-      element(
-        "p",
-        {},
-        `One of each group is kept. ${plural(preview.gone.length, "copy", "copies")} with ${bytesText(preview.bytes)} will go.`,
-      ),
-      element("p", { class: "muted" }, fate),
-      message,
-      element("div", { class: "actions" }, button("", "Cancel", { onclick: () => dialog.close() }), confirm),
-    ),
-  );
+  const confirm = button("check", `Keep ${plural(preview.kept.length, "picture")}`, { class: "primary", onclick: run });
+  const cancel = button("", "Cancel", { onclick: () => dialog.close() });
+  const actions = element("div", { class: "actions" }, cancel, confirm);
+  dialog.append(element("div", {}, summaryOf(preview), message, actions));
   document.body.append(dialog);
   dialog.showModal();
   confirm.focus();
+}
+
+/** @param {Api.Decision} preview */
+function summaryOf({ groups, gone, bytes }) {
+  const fate = session.server?.allow_changes
+    ? "They are moved to the trash folder of the library."
+    : "They are noted for the script, which moves them when you run it.";
+  const copies = plural(gone.length, "copy", "copies");
+  return [
+    element("h2", {}, `${plural(groups, "group")} of exact copies`),
+    element("p", {}, `One of each group is kept. ${copies} with ${bytesText(bytes)} will go.`),
+    element("p", { class: "muted" }, `${fate} Nothing is deleted, and it can be undone.`),
+  ];
 }

@@ -73,6 +73,10 @@ class PageFrame extends HTMLElement {
       this.#showNoLibrary(route);
       return;
     }
+    if (!route.library) {
+      route.library = library.name; // from here on the address says which
+      history.replaceState(history.state, "", routeAddress(library.name, route.view, route.parameters));
+    }
     clearTimeout(this.scrollNote);
     const shown = `${library.name}\n${route.view}`;
     const another = shown !== this.shown;

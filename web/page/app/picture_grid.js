@@ -87,8 +87,9 @@ export class PictureGrid extends HTMLElement {
     this.#tileAt(this.active)?.focus({ preventScroll: true });
   }
 
-  /** @param {import("./justified_rows.js").Row} row */
+  /** @param {import("./justified_rows.js").Row | undefined} row */
   #reveal(row) {
+    if (!row) return; // nothing is laid out yet
     const margin = 96; // clears the bar at the top, and the one at the bottom of narrow screens
     const top = this.getBoundingClientRect().top + row.top;
     const bottom = top + row.height + this.layout.options.footer;
