@@ -1,9 +1,10 @@
 import { api } from "./api.js";
 import { button, element, fill, icon } from "./dom.js";
 import { notifyError } from "./notices.js";
+import { changedAddress, go } from "./routes.js";
 import { session } from "./session.js";
 import { failedState, state } from "./states.js";
-import { bytesText, momentText, plural } from "./words.js";
+import { bytesText, momentText, plural, rules } from "./words.js";
 
 /** What was decided, the newest first, each of which can be undone. */
 export class DecidedList extends HTMLElement {
@@ -131,4 +132,19 @@ function summaryOf({ groups, gone, bytes }) {
     element("p", {}, `One of each group is kept. ${copies} with ${bytesText(bytes)} will go.`),
     element("p", { class: "muted" }, `${fate} Nothing is deleted, and it can be undone.`),
   ];
+}
+
+/** Which copy is suggested. @param {string} chosen */
+export function ruleChoice(chosen) {
+  const options = rules.map(([rule, words]) => element("option", { value: rule, selected: rule === chosen }, words));
+  const change = () => go(changedAddress({ rule: select.value === "pixels" ? null : select.value, group: null }));
+  const select = element("select", { onchange: change }, options);
+  return element("label", { class: "field" }, "Keep", select);
+}
+
+/** Copies in this folder are suggested before all others. @param {string} chosen */
+export function folderChoice(chosen) {
+  const change = () => go(changedAddress({ prefer: input.value.trim().replace(/\/+$/, ""), group: null }));
+  const input = element("input", { type: "text", value: chosen, placeholder: "any", onchange: change });
+  return element("label", { class: "field" }, "Prefer folder", input);
 }

@@ -1,18 +1,19 @@
 import { api } from "./api.js";
 import { CompareDialog } from "./compare_dialog.js";
-import { decideAllExact } from "./decisions.js";
+import { decideAllExact, folderChoice, ruleChoice } from "./decisions.js";
 import { button, element, fill, icon, keepingFocus } from "./dom.js";
 import { DuplicateCard } from "./duplicate_card.js";
 import { notify, notifyError } from "./notices.js";
 import { changedAddress, currentRoute, go, goBack } from "./routes.js";
 import { session } from "./session.js";
 import { failedState, firstRun, isAbort, state } from "./states.js";
-import { bytesText, countText, decisionText, kinds, plural, rules } from "./words.js";
+import { bytesText, countText, decisionText, kinds, plural } from "./words.js";
 
 /** @typedef {import("./routes.js").Route} Route */
 /** @typedef {{kind: string, rule: string, prefer_folder: string}} Choice */
 
 const pageSize = 30;
+const patience = 6; // attempts
 
 /** Groups of duplicates to be decided, and what was decided. */
 class DuplicatesView extends HTMLElement {
@@ -93,7 +94,7 @@ class DuplicatesView extends HTMLElement {
     fill(this.list, list);
     fill(this.end);
     const { name } = this.library;
-    await Promise.all([list.show(name, session.mayWrite, () => this.#refreshSummary()), this.#refreshSummary()]);
+    await Promise.all([list.show(name, session.mayWrite, () => this.#refreshSummary(true)), this.#refreshSummary()]);
   }
 
   async #showGroups() {
@@ -242,8 +243,8 @@ class DuplicatesView extends HTMLElement {
         element(
           "div",
           { class: "view-tools" },
-          this.#ruleChoice(),
-          this.#folderChoice(),
+          ruleChoice(this.choice.rule),
+          folderChoice(this.choice.prefer_folder),
           offerAll &&
             button("check", `Decide all ${countText(exact)} exact groups`, {
               class: "decide-all",
@@ -251,26 +252,6 @@ class DuplicatesView extends HTMLElement {
             }),
         ),
     );
-  }
-
-  #ruleChoice() {
-    const options = rules.map(([rule, words]) =>
-      element("option", { value: rule, selected: rule === this.choice.rule }, words),
-    );
-    const change = () => go(changedAddress({ rule: select.value === "pixels" ? null : select.value, group: null }));
-    const select = element("select", { onchange: change }, options);
-    return element("label", { class: "field" }, "Keep", select);
-  }
-
-  #folderChoice() {
-    const change = () => go(changedAddress({ prefer: input.value.trim().replace(/\/+$/, ""), group: null }));
-    const input = element("input", {
-      type: "text",
-      value: this.choice.prefer_folder,
-      placeholder: "any",
-      onchange: change,
-    });
-    return element("label", { class: "field" }, "Prefer folder", input);
   }
 
   /** @param {string | null} id */
@@ -327,7 +308,7 @@ class DuplicatesView extends HTMLElement {
       if (this.compare.isOpen) await this.#compareAt(place);
       else this.#focusCard(place);
       if (this.groups.length === 0 && !this.next) this.#showEmpty();
-      await this.#refreshSummary();
+      this.#count(group, -1);
     } catch (error) {
       this.groups.splice(place, 0, group);
       notifyError(error);
@@ -340,7 +321,7 @@ class DuplicatesView extends HTMLElement {
       await decideAllExact(name, this.choice, (decision) => {
         this.undoable.push({ decision, group: null, place: 0 });
         notify(decisionText(decision), { label: "Undo", run: () => this.#undo(decision.id) });
-        this.#showGroups();
+        this.#takeAwayExact(decision.groups);
       });
     } catch (error) {
       notifyError(error);
@@ -357,7 +338,7 @@ class DuplicatesView extends HTMLElement {
   async #undo(id) {
     const at = this.undoable.findIndex(({ decision }) => decision.id === id);
     if (at < 0) return;
-    const [{ group, place }] = this.undoable.splice(at, 1);
+    const [{ decision, group, place }] = this.undoable.splice(at, 1);
     try {
       await api.undo(this.library.name, id);
       notify("Undone");
@@ -365,13 +346,26 @@ class DuplicatesView extends HTMLElement {
       notifyError(error);
       return;
     }
-    if (!group || this.choice.kind === "decided") {
-      this.shown = "";
-      await this.follow(currentRoute(), this.library);
-      return;
+    if (group && !decision.moved && this.choice.kind !== "decided") {
+      this.#putBack(group, place);
+      this.#count(group, 1);
+    } else {
+      await this.#showAgain(group);
     }
-    this.#putBack(group, place);
-    await this.#refreshSummary();
+  }
+
+  /** Files that came back are pictures with new ids, so the groups are asked for. @param {Api.DuplicateGroup | null} group */
+  async #showAgain(group) {
+    await this.#refreshSummary(true);
+    this.shown = "";
+    const comparing = this.compare.isOpen;
+    if (!comparing) await this.follow(currentRoute(), this.library);
+    else await this.#showGroups();
+    const path = group?.members[0].picture.path;
+    const place = this.groups.findIndex(({ members }) => members.some(({ picture }) => picture.path === path));
+    if (place < 0) return;
+    if (comparing) go(changedAddress({ group: this.groups[place].id }), { replace: true });
+    else this.#focusCard(place);
   }
 
   /** @param {Api.DuplicateGroup} group @param {number} place */
@@ -391,11 +385,44 @@ class DuplicatesView extends HTMLElement {
     if (card instanceof DuplicateCard) card.focusFirst();
   }
 
-  async #refreshSummary() {
+  /** Counts a group that was decided, or came back. @param {Api.DuplicateGroup} group @param {1 | -1} sign */
+  #count(group, sign) {
+    const count = this.summary?.[group.kind];
+    if (!count) return;
+    count.groups += sign;
+    count.pictures += sign * (group.members.length - 1);
+    count.bytes += sign * group.bytes;
+    this.#drawHead();
+  }
+
+  /** @param {number} count of groups */
+  #takeAwayExact(count) {
+    this.groups = this.groups.filter(({ kind }) => kind !== "exact");
+    this.total -= count;
+    if (this.summary) this.summary.exact = { groups: 0, pictures: 0, bytes: 0 };
+    fill(
+      this.list,
+      this.groups.map((group) => this.#card(group)),
+    );
+    this.#drawHead();
+    if (this.groups.length === 0 && !this.next) this.#showEmpty();
+  }
+
+  /**
+   * Asks how many groups there are. After a change, a library may take a moment to know what came back.
+   *
+   * @param {boolean} [changed]
+   */
+  async #refreshSummary(changed = false) {
     const kind = this.choice.kind === "similar" ? "similar" : "";
+    const before = JSON.stringify(this.summary);
     try {
-      const { summary } = await api.duplicates(this.library.name, { ...this.choice, kind, limit: 1 });
-      this.summary = summary;
+      for (let attempt = 0; attempt < (changed ? patience : 1); attempt++) {
+        if (attempt > 0) await new Promise((resolve) => setTimeout(resolve, 500));
+        const { summary } = await api.duplicates(this.library.name, { ...this.choice, kind, limit: 1 });
+        this.summary = summary;
+        if (JSON.stringify(summary) !== before) break;
+      }
     } catch (error) {
       notifyError(error);
     }

@@ -26,6 +26,7 @@ class SearchView extends HTMLElement {
     this.results = element("section", { class: "results", "aria-label": "Results" });
     this.count = element("p", { class: "muted numbers", role: "status" });
     this.grid = element("picture-grid");
+    this.rest = element("div", { class: "list-end" });
     this.shownPicture = new ShownPicture(
       (id) => this.#find(id),
       () => this.grid.focusPlace(this.grid.active),
@@ -208,22 +209,15 @@ class SearchView extends HTMLElement {
     const { bits, matches } = this.answer;
     const limit = alike >= bits / 2 ? bits : alike;
     this.found = matches.filter(({ distance }) => distance <= limit).sort((a, b) => degree(a, bits) - degree(b, bits));
-    const more = matches.length === asked && this.found.length === asked ? " or more" : "";
-    this.count.textContent = this.found.length ? `${plural(this.found.length, "picture")}${more}` : "";
-    if (this.found.length === 0) {
-      const nearest = button("similar", "Show the nearest anyway", {
-        class: "primary",
-        onclick: () => go(changedAddress({ alike: bits / 2 })),
-      });
-      const none = matches.length ? "Nothing in this library is that alike." : "There is nothing to compare with.";
-      fill(
-        this.results,
-        this.count,
-        state("search", "No such picture", [none], { actions: matches.length ? [nearest] : [] }),
-      );
-      return;
-    }
-    if (this.grid.parentElement !== this.results) fill(this.results, this.count, this.grid);
+    const orMore = this.found.length === asked ? " or more" : "";
+    this.count.textContent = this.found.length ? `${plural(this.found.length, "picture")}${orMore}` : "";
+    this.#drawRest(matches.length - this.found.length, bits);
+    if (this.found.length > 0) this.#drawGrid(bits);
+  }
+
+  /** @param {number} bits */
+  #drawGrid(bits) {
+    if (this.grid.parentElement !== this.results) fill(this.results, this.count, this.grid, this.rest);
     this.grid.show({
       total: this.found.length,
       pictureAt: (place) => this.found[place]?.picture,
@@ -234,6 +228,19 @@ class SearchView extends HTMLElement {
       headingOf: (place) => likeness(this.found[place].distance, bits).name,
       caption: (picture, place) => [picture.name, shortDistance(this.found[place].distance)],
     });
+  }
+
+  /** What there is beyond those that are alike enough. @param {number} count @param {number} bits */
+  #drawRest(count, bits) {
+    const show = () => go(changedAddress({ alike: bits / 2 }));
+    const words = `Show ${plural(count, "picture")} less alike`;
+    const offer = count > 0 && button("similar", words, { onclick: show });
+    if (this.found.length > 0) {
+      fill(this.rest, offer);
+      return;
+    }
+    const text = count > 0 ? "Nothing in this library is that alike." : "There is nothing to compare with.";
+    fill(this.results, this.count, state("search", "No such picture", [text], { actions: [offer] }));
   }
 
   /** @param {number} alike */
