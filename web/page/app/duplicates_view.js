@@ -93,6 +93,7 @@ class DuplicatesView extends HTMLElement {
     const list = element("decided-list");
     fill(this.list, list);
     fill(this.end);
+    this.#drawHead();
     const { name } = this.library;
     await Promise.all([list.show(name, session.mayWrite, () => this.#refreshSummary(true)), this.#refreshSummary()]);
   }
