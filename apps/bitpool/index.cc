@@ -73,6 +73,10 @@ std::string NextSteps(const UpdateSummary& summary, const LibrarySnapshot& libra
     return "stopped early: what is done is kept; run the same command again to go on";
   }
   const std::string folder = ShownName(library.folder().name());
+  if (library.index().size() == 0 && summary.failed.empty()) {
+    return "no pictures were found: expected JPEG, PNG, WebP, TIFF, GIF, HEIC or AVIF files in the "
+           "folder or the folders in it";
+  }
   std::string text = fmt::format("{} pictures can be searched", library.index().size());
   if (!summary.failed.empty()) {
     text += fmt::format("; {} failed, see above, and are tried again when they change",

@@ -480,11 +480,12 @@ TEST(PictureLibrary, ALibraryOfVersionOneWithAnotherCoderGetsItsCodes) {
 TEST(PictureLibrary, SaysWhenThereIsNothingToLearnFrom) {
   const PictureFolder pictures;
   const auto library = PictureLibrary::Create(Env::Posix(), pictures.library(), pictures.root());
+  const UpdateOptions learning = {.bits = 32};  // a length that the shipped coder does not have
   ExpectError(ErrorCode::kNotFound, {"no pictures here"},
-              [&] { library->Update({}, OneThread()); });
+              [&] { library->Update(learning, OneThread()); });
   WriteText(pictures.root() / "text.jpg", "Dear diary,\n");
   ExpectError(ErrorCode::kInvalidArgument, {"none of 1 pictures", "text.jpg"},
-              [&] { library->Update({}, OneThread()); });
+              [&] { library->Update(learning, OneThread()); });
   ExpectError(ErrorCode::kNotFound, {"nowhere"},
               [&] { library->Update({.pictures = pictures.root() / "nowhere"}, OneThread()); });
 }

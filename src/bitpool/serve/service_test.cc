@@ -125,7 +125,7 @@ TEST_F(ServiceRoutesTest, ReadyUntilItEnds) {
 
 TEST_F(ServiceRoutesTest, AFailedUpdateSaysWhy) {
   Begin();
-  // The library was made by a coder of the test, which no update has.
+  std::filesystem::remove_all(folder.root());
   const HttpResponse started = Post("/v1/libraries/photos/updates", "");
   EXPECT_EQ(started.status, 202);
   const std::string job(started.headers.Find("Location"));

@@ -237,7 +237,7 @@ TEST(Tune, RefusesWhatCannotBeTuned) {
   };
   EXPECT_THAT(
       refusal(Options("itq")),
-      testing::HasSubstr("only sav, sah, rba, sash, sdh, ksh, bre, cca-itq have constants"));
+      testing::HasSubstr("only sav, sah, rba, cibhash, sash, sdh, ksh, bre, cca-itq have constants"));
   EXPECT_THAT(refusal(Options("sah")), testing::HasSubstr("too few"));
   TuneOptions paper = Options("sah");
   paper.settings.preset = "paper";
