@@ -101,7 +101,8 @@ std::string Summary(const DuplicatesAnswer& found) {
     if (count > 0)
       kinds += fmt::format("{}{} {}", kinds.empty() ? ": " : ", ", count, NameOf(kind));
   }
-  return fmt::format("{} groups within {} bits{}", found.groups.size(), found.radius, kinds);
+  return fmt::format("{} {} within {} bits{}", found.groups.size(),
+                     found.groups.size() == 1 ? "group" : "groups", found.radius, kinds);
 }
 
 void WriteText(const std::string& path, const std::string& text, IfExists if_exists,

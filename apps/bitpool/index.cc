@@ -84,7 +84,8 @@ std::string NextSteps(const UpdateSummary& summary, const LibrarySnapshot& libra
   }
   return text + fmt::format(
                     ". Next:\n  bitpool dedupe --library {0} --html copies.html\n"
-                    "  bitpool query PICTURE --library {0} --html found.html",
+                    "  bitpool query PICTURE --library {0} --html found.html\n"
+                    "  bitpool serve --library {0}      # a page in the browser",
                     folder);
 }
 
