@@ -36,9 +36,9 @@ set(CPACK_DEBIAN_PROGRAM_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_SECTION graphics)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_PACKAGE_SUGGESTS npm) # `bitpool data get` brings some sets by it
+set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "find similar pictures and duplicates by compact binary codes")
 set(CPACK_COMPONENT_PROGRAM_DESCRIPTION
-    "Find similar pictures and duplicates by compact binary codes
-Indexes folders of pictures, finds pictures like a given one and duplicates
+    "Indexes folders of pictures, finds pictures like a given one and duplicates
 that were resized, cropped or edited, in the shell or on a page in the browser.
 For research: codes are learned from vectors or local features by methods of
 the literature, measured, and searched exactly.")
