@@ -15,6 +15,7 @@ namespace bitpool::app {
 template <class T>
 CLI::Option* ChooseBy(const std::map<std::string, T>& meanings, CLI::Option* option) {
   std::vector<std::string> words;
+  words.reserve(meanings.size());
   for (const auto& [word, meaning] : meanings) words.push_back(word);
   const std::string list = fmt::format("{{{}}}", fmt::join(words, ","));
   const auto take = [meanings, list](std::string& text) {

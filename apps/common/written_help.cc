@@ -23,7 +23,8 @@ void WriteHelp(const CLI::App& program, const std::string& version, const std::s
     Write(folder + "/man/" + JoinWords(command, "-") + ".1",
           ManualPage(command, commands, version));
   }
-  const std::string completion = folder + "/completion/", name = program.get_name();
+  const std::string& name = program.get_name();
+  const std::string completion = folder + "/completion/";
   Env::Posix().MakeFolders(completion);
   Write(completion + name, BashCompletion(commands));
   Write(completion + "_" + name, ZshCompletion(commands));
