@@ -12,6 +12,7 @@
 #include "bitpool/index/code_files.h"
 #include "bitpool/io/sample_formats.h"
 #include "bitpool/samples/ground_truth.h"
+#include "choice.h"
 #include "subcommands.h"
 #include "table.h"
 
@@ -138,17 +139,13 @@ void AddProtocol(CLI::App* command, Protocol& protocol) {
                                                  {"optimistic", TiePolicy::kOptimistic},
                                                  {"pessimistic", TiePolicy::kPessimistic},
                                                  {"input-order", TiePolicy::kInputOrder}};
-  command->add_option("--ap", protocol.ap.kind, "Kind of average precision (rectangular)")
-      ->transform(CLI::Transformer(kinds))
-      ->type_name("rectangular|trapezoidal");
+  ChooseBy(kinds, command->add_option("--ap", protocol.ap.kind,
+                                      "Kind of average precision (rectangular)"));
   command->add_option("--cutoff", protocol.ap.cutoff, "Only the first R results count; 0: all")
       ->capture_default_str();
-  command->add_option("--divisor", protocol.ap.divisor, "What AP is divided by (existing)")
-      ->transform(CLI::Transformer(divisors))
-      ->type_name("existing|reachable|found");
-  command->add_option("--ties", protocol.ties, "The order inside a tie (expected)")
-      ->transform(CLI::Transformer(ties))
-      ->type_name("expected|optimistic|pessimistic|input-order");
+  ChooseBy(divisors, command->add_option("--divisor", protocol.ap.divisor,
+                                         "What AP is divided by (existing)"));
+  ChooseBy(ties, command->add_option("--ties", protocol.ties, "The order inside a tie (expected)"));
   command->add_option("--at", protocol.at, "Also precision and recall among the first K results")
       ->delimiter(',');
 }

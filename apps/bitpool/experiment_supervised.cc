@@ -6,6 +6,7 @@
 #include "bitpool/dataset/feature_file.h"
 #include "bitpool/dataset/label_file.h"
 #include "bitpool/experiments/supervised_experiment.h"
+#include "choice.h"
 #include "experiment.h"
 #include "network_choice.h"
 
@@ -85,11 +86,12 @@ void AddSupervisedExperiment(CLI::App* parent, Session& session) {
       ->excludes("--dataset");
   app->add_option("--labels", command->labels, "And their classes, one or several each");
   app->add_option("--classes", command->classes, "Keep only so many of the most frequent classes");
-  app->add_option("--setting", options.setting,
-                  "traditional: queries are of the learned classes; unseen: of other classes")
-      ->transform(CLI::CheckedTransformer(
-          std::map<std::string, SupervisedSetting>{{"traditional", SupervisedSetting::kTraditional},
-                                                   {"unseen", SupervisedSetting::kUnseen}}))
+  const std::map<std::string, SupervisedSetting> settings = {
+      {"traditional", SupervisedSetting::kTraditional}, {"unseen", SupervisedSetting::kUnseen}};
+  ChooseBy(
+      settings,
+      app->add_option("--setting", options.setting,
+                      "traditional: queries are of the learned classes; unseen: of other classes"))
       ->required();
   app->add_option("--bits", options.bits, "Lengths of the codes")
       ->delimiter(',')

@@ -8,6 +8,7 @@
 
 #include "bitpool/version.h"
 #include "interrupt.h"
+#include "written_help.h"
 
 namespace bitpool::app {
 namespace {
@@ -27,14 +28,29 @@ int RunAction(const Session& session) {
   }
 }
 
+// A hidden way to write what packages have beside the program, without a subcommand.
+void AddWrittenHelp(CLI::App& app, const std::string& version, Session& session) {
+  app.add_option_function<std::string>("--write-help",
+                                       [&app, version, &session](const std::string& folder) {
+                                         app.require_subcommand(0);
+                                         session.action = [&app, version, folder] {
+                                           WriteHelp(app, version, folder);
+                                           return kExitFine;
+                                         };
+                                       })
+      ->group("");
+}
+
 int Main(const Program& program, int argc, char** argv) {
   CLI::App app(program.description, program.name);
-  app.set_version_flag("--version", std::string(program.name) + " " + Version());
+  const std::string version = std::string(program.name) + " " + Version();
+  app.set_version_flag("--version", version);
   app.footer(program.footer);
   app.require_subcommand(1);
   app.fallthrough();
   Session session(app);
   program.add(app, session);
+  AddWrittenHelp(app, version, session);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
