@@ -141,8 +141,6 @@ void BindJobs(py::module_& module) {
              return RunRequest{.threads = n_threads, .seed = seed, .progress = std::move(progress)};
            }),
            py::arg("n_threads") = 0, py::arg("seed") = 1, py::arg("progress") = py::none());
-  module.def("fork_generation", &ForkGeneration,
-             "How many forks lie between this process and the one that loaded the module.");
 }
 
 }  // namespace bitpool::python
