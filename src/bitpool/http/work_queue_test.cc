@@ -11,8 +11,8 @@ namespace {
 TEST(WorkQueueTest, RefusesWhatIsTooMuchAndDoesTheRest) {
   std::atomic<int> done = 0;
   {
+    std::promise<void> started, go_on;  // outlive the work that uses them
     WorkQueue queue(1, 2);
-    std::promise<void> started, go_on;
     ASSERT_TRUE(queue.TryPost([&] {
       started.set_value();
       go_on.get_future().wait();
