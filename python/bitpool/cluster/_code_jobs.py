@@ -237,9 +237,12 @@ class DuplicatesJob(Job):
         (first, end), other = task.inputs[0]["rows"]
         index = self.codes.index(first, end)
         within = (first, end) == tuple(other)
-        columns = list(index.pairs(self.radius, n_threads=1)) if within else self._between(index, *other)
+        columns = self._within(index) if within else self._between(index, *other)
         for name, column in zip(("first", "second", "distances"), columns):
             np.save(part.file(f"{name}.npy"), column)
+
+    def _within(self, index: Index) -> list[npt.NDArray[Any]]:
+        return [*index.pairs(self.radius, n_threads=1)]
 
     def _between(self, index: Index, first: int, end: int) -> list[npt.NDArray[Any]]:
         """Pairs of a code of an index and one of other rows, in order."""
