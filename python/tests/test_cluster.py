@@ -216,7 +216,7 @@ def test_pictures_that_kill_workers_are_found_and_passed_over(tmp_path: Path) ->
     told: list[bitpool.Progress] = []
     with connect(local=2) as client:
         result = run_job(job, tmp_path / "out", client, progress=told.append)
-        assert result["failed"] == 3 and told[-1].note == "3 given up"
+        assert result["failed"] == 3 and "3 given up" in told[-1].note
         require_result(job, tmp_path / "out", without=(5, 6, 11))
         facts = [json.loads(line) for line in (tmp_path / "out" / "facts.jsonl").read_text().splitlines()]
         assert facts[5]["failure"] == facts[6]["failure"] == POISONED

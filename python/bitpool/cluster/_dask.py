@@ -22,6 +22,7 @@ except ImportError as missing:
 
 _AGAIN = "run the same command again to complete it; what is done is kept"
 _POISONED = "ended every process that worked on it, also alone"
+_START_S = 30.0  # the most that a worker needs to start
 _PATIENCE_S = 1.0  # between two looks at who is there
 
 
@@ -54,7 +55,12 @@ def connect(
             local_directory=scratch,
             silence_logs=50,  # deaths of workers are our business
         ) as cluster, Client(cluster, set_as_default=False) as client:
-            yield client
+            try:
+                yield client
+            finally:
+                # Dask may wait for ever for a worker that was being started when it was told to stop.
+                with contextlib.suppress(Exception):
+                    client.wait_for_workers(local, timeout=_START_S)
 
 
 def run_job(
