@@ -46,6 +46,8 @@ def _suffer(content: bytes, path: Path) -> None:
         os._exit(3)
     elif content == b"kill":
         os.kill(os.getpid(), signal.SIGKILL)
+    elif content == b"memory":
+        np.ones(1 << 31, np.uint8)
     elif content == b"program":
         raise WorkDied("the program was ended by SIGSEGV")
     elif content == b"fail":
@@ -53,7 +55,7 @@ def _suffer(content: bytes, path: Path) -> None:
     elif content == b"once":  # until somebody kills the first who reads it
         first = path.with_suffix(".pid")
         if not first.exists():
-            first.write_text(str(os.getpid()))
+            first.write_text(str(os.getppid()))
             time.sleep(600)
     elif content == b"wait":
         while not path.with_suffix(".go").exists():

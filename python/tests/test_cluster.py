@@ -17,16 +17,17 @@ import pytest
 
 import bitpool
 from bitpool._png import png_of
-from bitpool.cluster import CodeFiles, DescribeJob, DuplicatesJob, EncodeJob, IndexJob, SearchJob, index_files
+from bitpool.cluster import CodeFiles, DescribeJob, DuplicatesJob, EncodeJob, IndexJob, SearchJob, Task, index_files
+from bitpool.cluster._job import do_task
 from conftest import REPOSITORY
 
 pytest.importorskip("distributed", reason="Dask is not there (Debian: python3-distributed)")
 
 from bitpool.cluster import connect, run_job  # noqa: E402
+from distributed import KilledWorker  # noqa: E402
 from cluster_fakes import FakeEncode, code_of  # noqa: E402
 
 CODER = REPOSITORY / "share" / "copies-64.bpc"
-POISONED = "ended every process that worked on it, also alone"
 
 
 @pytest.fixture(scope="module")
@@ -211,20 +212,71 @@ def test_an_error_of_a_task_ends_the_job_and_keeps_what_is_done(client: Any, tmp
 # --- Deaths
 
 
-def test_pictures_that_kill_workers_are_found_and_passed_over(tmp_path: Path) -> None:
-    job = fake_pictures(tmp_path, 12, p05=b"kill", p06=b"exit", p11=b"program")
+def test_pictures_that_kill_who_reads_them_are_found_and_passed_over(tmp_path: Path) -> None:
+    job = fake_pictures(tmp_path, 12, p02=b"memory", p05=b"kill", p06=b"exit", p11=b"program")
     told: list[bitpool.Progress] = []
-    with connect(local=2) as client:
+    with connect(local=2, memory="1GiB") as client:
         result = run_job(job, tmp_path / "out", client, progress=told.append)
-        assert result["failed"] == 3 and "3 given up" in told[-1].note
-        require_result(job, tmp_path / "out", without=(5, 6, 11))
+        assert result["failed"] == 4 and told[-1].note == "4 given up"
+        require_result(job, tmp_path / "out", without=(2, 5, 6, 11))
         facts = [json.loads(line) for line in (tmp_path / "out" / "facts.jsonl").read_text().splitlines()]
-        assert facts[5]["failure"] == facts[6]["failure"] == POISONED
+        assert "allocate" in facts[2]["failure"]
+        assert facts[5]["failure"] == "ended the process that worked on it: SIGKILL"
+        assert facts[6]["failure"] == "ended the process that worked on it: status 3"
         assert facts[11]["failure"] == "the program was ended by SIGSEGV"
         before = [times_read(job, f"p{number:02d}") for number in range(12)]
         run_job(job, tmp_path / "out", client, progress=told.append)
         assert [times_read(job, f"p{number:02d}") for number in range(12)] == before
         assert told[-1].note == "12 from before"
+
+
+class DeadlyFuture:
+    """What Dask says of a task: done at once, unless it holds a picture that no worker survives."""
+
+    def __init__(self, job: FakeEncode, task: Task, folder: Path, neighbours: int) -> None:
+        names = {path for path, _, _ in task.inputs}
+        self._error = None
+        # A worker takes its innocent neighbours with it, as long as it has any.
+        if "p05.jpg" in names or ("p06.jpg" in names and neighbours):
+            self._error = KilledWorker(task.name, None, 1)
+        else:
+            self._outcome = do_task(job, task, folder)
+        self.status = "error" if self._error else "finished"
+
+    def exception(self) -> Any:
+        return self._error
+
+    def result(self) -> Any:
+        return self._outcome
+
+
+class DeadlyClient:
+    """Ends what it was given only when it was given all that it takes at once."""
+
+    def __init__(self) -> None:
+        self.given = 0
+
+    def scheduler_info(self) -> Any:
+        return {"workers": {"one": {"nthreads": 1}}}
+
+    def submit(self, work: Any, job: FakeEncode, task: Task, folder: Path, **_: Any) -> Any:
+        future = DeadlyFuture(job, task, folder, self.given)
+        self.given += 1
+
+        def call(ended: Callable[[Any], None]) -> None:
+            self.given -= 1
+            ended(future)
+
+        future.add_done_callback = lambda ended: threading.Timer(0.01, call, [ended]).start()  # type: ignore
+        return future
+
+
+def test_the_neighbours_of_a_picture_that_kills_workers_are_cleared(tmp_path: Path) -> None:
+    job = fake_pictures(tmp_path, 12)
+    assert run_job(job, tmp_path / "out", DeadlyClient())["failed"] == 1
+    require_result(job, tmp_path / "out", without=(5,))
+    facts = [json.loads(line) for line in (tmp_path / "out" / "facts.jsonl").read_text().splitlines()]
+    assert facts[5]["failure"] == "ended every worker that had it, also alone"
 
 
 def test_a_worker_that_is_killed_in_the_middle_of_a_part_is_replaced(tmp_path: Path) -> None:

@@ -11,17 +11,18 @@ from typing import Any, Deque, Iterator, Optional, Sequence
 
 from .._errors import error_of
 from .._running import ProgressOption, _receiver
-from ._job import Job, Outcome, WorkDied, begin, do_task, end
+from ._child import do_in_child
+from ._job import Job, Outcome, WorkDied, begin, end
 from ._parts import Parts, Task
 
 try:
     import dask
-    from distributed import Client, Future, KilledWorker, LocalCluster
+    from distributed import Client, Future, KilledWorker, LocalCluster, get_worker
 except ImportError as missing:
     raise ImportError(f"bitpool.cluster needs Dask (Debian: python3-distributed): {missing}") from missing
 
 _AGAIN = "run the same command again to complete it; what is done is kept"
-_POISONED = "ended every process that worked on it, also alone"
+_POISONED = "ended every worker that had it, also alone"
 _START_S = 30.0  # the most that a worker needs to start
 _PATIENCE_S = 1.0  # between two looks at who is there
 
@@ -51,7 +52,7 @@ def connect(
             threads_per_worker=1,
             memory_limit=memory,
             host="127.0.0.1",
-            dashboard_address=None,
+            dashboard_address="127.0.0.1:0",
             local_directory=scratch,
             silence_logs=50,  # deaths of workers are our business
         ) as cluster, Client(cluster, set_as_default=False) as client:
@@ -81,8 +82,15 @@ def run_job(
     return end(job, tasks, folder)
 
 
+def _work(job: Job, task: Task, folder: Path) -> Outcome:
+    """What a worker is given."""
+    worker = get_worker()
+    limit = worker.memory_manager.memory_limit
+    return do_in_child(job, task, folder, limit // worker.state.nthreads if limit else None)
+
+
 class _Run:
-    """Hands tasks to workers, about two for each thread, and halves those that workers die of."""
+    """Hands tasks to workers, about two for each thread, and halves those that processes die of."""
 
     def __init__(self, job: Job, folder: Path, client: Client, total: int, progress: ProgressOption) -> None:
         self._job = job
@@ -129,7 +137,7 @@ class _Run:
     def _start(self, task: Task) -> None:
         self._submitted += 1
         key = f"{self._job.name}-{task.name}-{task.digest[:16]}-{self._submitted}"
-        future = self._client.submit(do_task, self._job, task, self._folder, key=key, pure=False)
+        future = self._client.submit(_work, self._job, task, self._folder, key=key, pure=False)
         self._running[future] = task
         future.add_done_callback(self._ended.put)
 
@@ -139,7 +147,7 @@ class _Run:
         if future.status in ("cancelled", "lost"):
             raise error_of("I/O", f"the scheduler went away or cancelled the job; {_AGAIN}")
         error = future.exception() if future.status == "error" else None
-        if isinstance(error, (KilledWorker, WorkDied)):
+        if isinstance(error, (KilledWorker, WorkDied, MemoryError)):
             self._suspect(task, error, alone)
         elif error is not None:
             raise error
@@ -160,7 +168,7 @@ class _Run:
         elif not alone:
             self._suspects.append(task)
         else:
-            reason = str(error) if isinstance(error, WorkDied) else _POISONED
+            reason = _POISONED if isinstance(error, KilledWorker) else str(error)
             with Parts(self._folder / "parts").writing(task) as part:
                 self._job.give_up(task, reason, part)
             self._done += 1
