@@ -55,6 +55,7 @@ def _suffer(content: bytes, path: Path) -> None:
     elif content == b"once":  # until somebody kills the first who reads it
         first = path.with_suffix(".pid")
         if not first.exists():
+            path.with_suffix(".child").write_text(str(os.getpid()))
             first.write_text(str(os.getppid()))
             time.sleep(600)
     elif content == b"wait":

@@ -292,6 +292,8 @@ def test_a_worker_that_is_killed_in_the_middle_of_a_part_is_replaced(tmp_path: P
         result = run_job(job, tmp_path / "out", client)
     killer.join()
     assert result["failed"] == 0 and times_read(job, "p06") >= 2
+    child = Path("/proc", noted.with_suffix(".child").read_text(), "cmdline")
+    soon(lambda: not child.exists() or not child.read_bytes())  # gone with its worker
     require_result(job, tmp_path / "out")
 
 

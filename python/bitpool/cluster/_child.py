@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import pickle
+import queue
 import resource
 import signal
 import subprocess
@@ -20,7 +21,7 @@ from ._parts import Task
 
 
 class Child:
-    """The process. Ends with who made it: its standard input is closed then."""
+    """The process. Ends with who made it, also in the middle of a task: its standard input is closed then."""
 
     def __init__(self, memory: Optional[int]) -> None:
         """With at most so many bytes of ``memory``, not counting files that are mapped."""
@@ -37,7 +38,7 @@ class Child:
         """Does a task. Raises ``WorkDied`` when the process ends over it, and what the task raised."""
         assert self._process.stdin and self._process.stdout
         try:
-            pickle.dump((job, task, folder), self._process.stdin)
+            pickle.dump(pickle.dumps((job, task, folder)), self._process.stdin)
             self._process.stdin.flush()
             result = pickle.load(self._process.stdout)
         except (EOFError, BrokenPipeError, pickle.UnpicklingError):
@@ -73,17 +74,24 @@ def serve(memory: Optional[int]) -> None:
         resource.setrlimit(resource.RLIMIT_DATA, (memory, memory))
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # whatever is printed goes where it cannot be taken for an answer
+    tasks: queue.SimpleQueue[bytes] = queue.SimpleQueue()
+    threading.Thread(target=_read, args=(tasks,), daemon=True).start()
     while True:
-        try:
-            job, task, folder = pickle.load(sys.stdin.buffer)
-        except EOFError:
-            return
-        pickle.dump(_answer(job, task, folder), answers)
+        pickle.dump(_answer(tasks.get()), answers)
         answers.flush()
 
 
-def _answer(job: Job, task: Task, folder: Path) -> Any:
+def _read(tasks: queue.SimpleQueue[bytes]) -> None:
+    """Takes what comes in. When nothing more can come the worker is gone, and with it who wants an answer."""
+    while True:
+        try:
+            tasks.put(pickle.load(sys.stdin.buffer))
+        except EOFError:
+            os._exit(0)
+
+
+def _answer(pickled: bytes) -> Any:
     try:
-        return do_task(job, task, folder)
+        return do_task(*pickle.loads(pickled))
     except Exception as error:
         return error
