@@ -64,8 +64,8 @@ def merge_sorted(
 ) -> Iterator[tuple[npt.NDArray[Any], ...]]:
     """Merges tables that are sorted by their first two columns, in blocks of rows that follow each other.
 
-    A table is a sequence of columns, which may be mapped. About ``at_once`` rows of each are in memory at once, and more
-    only where so many have the same first number.
+    A table is a sequence of columns, which may be mapped. About ``at_once`` rows of each are in memory at once, and
+    more only where so many have the same first number.
     """
     places = [0] * len(parts)
     while True:

@@ -30,7 +30,8 @@ _FAILURES_SHOWN = 20
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
-        prog="bitpool-cluster", description="Jobs of Bitpool on many machines, by Dask. A job that was ended goes on when run again."
+        prog="bitpool-cluster",
+        description="Jobs of Bitpool on many machines, by Dask. A job that was ended goes on when run again.",
     )
     parser.add_argument("--version", action="version", version=f"bitpool-cluster {__version__}")
     jobs = parser.add_subparsers(dest="job", metavar="JOB", required=True)

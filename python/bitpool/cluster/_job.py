@@ -119,7 +119,7 @@ def files_of(folder: Path) -> list[Path]:
     try:
         listed = json.loads((folder / RESULT).read_text(encoding="utf-8"))["files"]
     except FileNotFoundError:
-        raise error_of("not found", f"{folder / RESULT}: there is none: expected the folder of a finished job") from None
+        raise error_of("not found", f"{folder}: no {RESULT}: expected the folder of a finished job") from None
     except (ValueError, KeyError):
         raise error_of("corrupt", f"{folder / RESULT}: expected the result of a job") from None
     return [folder / name for name in listed]
