@@ -42,11 +42,19 @@ def _metadata() -> str:
         "Requires-Python: >=3.9\nRequires-Dist: numpy>=1.22\n"
         "Provides-Extra: sklearn\nRequires-Dist: scikit-learn>=1.1; extra == 'sklearn'\n"
         "Provides-Extra: progress\nRequires-Dist: tqdm; extra == 'progress'\n"
+        "Provides-Extra: cluster\nRequires-Dist: distributed>=2022.12; extra == 'cluster'\n"
     )
 
 
 def _wheel_facts() -> str:
     return f"Wheel-Version: 1.0\nGenerator: bitpool\nRoot-Is-Purelib: false\nTag: {_tag()}\n"
+
+
+def _entry_points() -> str:
+    about = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+    scripts = re.search(r"^scripts = \{ (.*) \}$", about, re.MULTILINE)
+    assert scripts, "pyproject.toml has no scripts"
+    return "[console_scripts]\n" + "\n".join(scripts[1].replace('"', "").split(", ")) + "\n"
 
 
 def _build(settings: Settings) -> Path:
@@ -68,7 +76,7 @@ def _build(settings: Settings) -> Path:
 def _files_of(package: Path) -> list[Path]:
     suffix = sysconfig.get_config_var("EXT_SUFFIX")
     return sorted(
-        one for one in package.iterdir() if one.suffix in (".py", ".pyi", ".typed") or one.name == f"_native{suffix}"
+        one for one in package.rglob("*") if one.suffix in (".py", ".pyi", ".typed") or one.name == f"_native{suffix}"
     )
 
 
@@ -76,9 +84,10 @@ def build_wheel(wheel_directory: str, config_settings: Settings = None, metadata
     """The hook that pip calls."""
     package = _build(config_settings)
     info = f"bitpool-{_version()}.dist-info"
-    contents = {f"bitpool/{one.name}": one.read_bytes() for one in _files_of(package)}
+    contents = {f"bitpool/{one.relative_to(package)}": one.read_bytes() for one in _files_of(package)}
     contents[f"{info}/METADATA"] = _metadata().encode()
     contents[f"{info}/WHEEL"] = _wheel_facts().encode()
+    contents[f"{info}/entry_points.txt"] = _entry_points().encode()
     contents[f"{info}/LICENSE"] = (ROOT / "LICENSE").read_bytes()
     record = []
     for name, data in contents.items():

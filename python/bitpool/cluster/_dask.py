@@ -1,0 +1,209 @@
+"""Runs jobs on Dask: on workers of this machine, or on those of a scheduler that is there."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import queue
+import tempfile
+from collections import deque
+from pathlib import Path
+from typing import Any, Deque, Iterator, Optional, Sequence
+
+from .._errors import error_of
+from .._running import ProgressOption, _receiver
+from ._child import do_in_child
+from ._job import Job, Outcome, WorkDied, begin, end
+from ._parts import Parts, Task
+
+try:
+    import dask
+    from distributed import Client, Future, KilledWorker, LocalCluster, get_worker
+    from distributed.comm import CommClosedError
+except ImportError as missing:
+    raise ImportError(f"bitpool.cluster needs Dask (Debian: python3-distributed): {missing}") from missing
+
+_AGAIN = "run the same command again to complete it; what is done is kept"
+_POISONED = "ended every worker that had it, also alone"
+_START_S = 30.0  # the most that a worker needs to start
+_CONNECT_S = 5  # the most that a scheduler needs to answer
+_PATIENCE_S = 1.0  # between two looks at who is there
+
+
+@contextlib.contextmanager
+def connect(
+    scheduler: Optional[str] = None, local: Optional[int] = None, memory: str = "auto"
+) -> Iterator[Client]:
+    """A client of the scheduler at an address, or of ``local`` new workers, each of at most so much ``memory``."""
+    if (scheduler is None) == (local is None):
+        raise error_of("invalid argument", "expected either the address of a scheduler or a number of local workers")
+    if scheduler is not None:
+        with _client_of(scheduler) as client:
+            yield client
+        return
+    if local is None or local < 1:
+        raise error_of("invalid argument", f"{local} local workers: expected 1 or more")
+    # A task is taken for poisoned when it was there as two workers died, instead of four: here none dies of a machine.
+    settings = {"distributed.scheduler.allowed-failures": 1}
+    with tempfile.TemporaryDirectory(prefix="bitpool-workers-") as scratch, dask.config.set(settings):
+        with LocalCluster(
+            n_workers=local,
+            threads_per_worker=1,
+            memory_limit=memory,
+            host="127.0.0.1",
+            dashboard_address="127.0.0.1:0",
+            local_directory=scratch,
+            silence_logs=50,  # deaths of workers are our business
+        ) as cluster, Client(cluster, set_as_default=False) as client:
+            try:
+                yield client
+            finally:
+                # Dask may wait for ever for a worker that was being started when it was told to stop.
+                with contextlib.suppress(Exception):
+                    client.wait_for_workers(local, timeout=_START_S)
+
+
+@contextlib.contextmanager
+def _client_of(scheduler: str) -> Iterator[Client]:
+    # A scheduler that went away is not waited for: what is done is kept, and the job can be run again.
+    with dask.config.set({"distributed.comm.timeouts.connect": f"{_CONNECT_S}s"}):
+        try:
+            client = Client(scheduler, timeout=_CONNECT_S, set_as_default=False)
+        except (OSError, ValueError) as error:
+            raise error_of("not found", f"{scheduler}: no scheduler answers there: {error}") from None
+        try:
+            yield client
+        finally:
+            with contextlib.suppress(Exception):
+                client.close(timeout=_CONNECT_S)
+
+
+def run_job(
+    job: Job, folder: Path, client: Client, *, force: bool = False, progress: ProgressOption = None
+) -> dict[str, Any]:
+    """Does what is left to do of a job, and returns what ``result.json`` says.
+
+    Whatever ends it before, calling it again completes it.
+    """
+    folder = folder.absolute()
+    tasks = job.tasks()
+    begin(job, folder, force=force)
+    run = _Run(job, folder, client, sum(len(task.inputs) for task in tasks), progress)
+    try:
+        run.complete(tasks)
+    finally:
+        run.close()
+    return end(job, tasks, folder)
+
+
+def _work(job: Job, task: Task, folder: Path) -> Outcome:
+    """What a worker is given."""
+    worker = get_worker()
+    limit = worker.memory_manager.memory_limit
+    return do_in_child(job, task, folder, limit // worker.state.nthreads if limit else None)
+
+
+def _scheduler_lost() -> Exception:
+    return error_of("I/O", f"the scheduler went away or cancelled the job; {_AGAIN}")
+
+
+class _Run:
+    """Hands tasks to workers, about two for each thread, and halves those that processes die of."""
+
+    def __init__(self, job: Job, folder: Path, client: Client, total: int, progress: ProgressOption) -> None:
+        self._job = job
+        self._folder = folder
+        self._client = client
+        self._waiting: Deque[Task] = deque()
+        self._suspects: Deque[Task] = deque()  # single inputs, to be tried when nothing else runs
+        self._alone = False  # a suspect is running
+        self._running: dict[Future, Task] = {}
+        self._ended: queue.SimpleQueue[Future] = queue.SimpleQueue()
+        self._total = total
+        self._done = self._found = self._given_up = self._submitted = 0
+        self._tell = _receiver(progress)
+
+    def complete(self, tasks: Sequence[Task]) -> None:
+        self._waiting.extend(tasks)
+        try:
+            self._run()
+        except (CommClosedError, asyncio.TimeoutError, asyncio.CancelledError) as error:
+            raise _scheduler_lost() from error
+
+    def _run(self) -> None:
+        while self._waiting or self._running or self._suspects:
+            self._submit()
+            try:
+                self._take(self._ended.get(timeout=_PATIENCE_S))
+            except queue.Empty:
+                pass  # workers may have come or gone
+            self._report(ended=False)
+        self._report(ended=True)
+
+    def close(self) -> None:
+        """Leaves nothing running that nobody waits for."""
+        if self._running:
+            with contextlib.suppress(Exception):  # the scheduler may be what went away
+                self._client.cancel(list(self._running))
+
+    def _threads(self) -> int:
+        if self._client.status != "running":
+            raise _scheduler_lost()
+        workers = self._client.scheduler_info()["workers"].values()
+        return sum(worker["nthreads"] for worker in workers)
+
+    def _submit(self) -> None:
+        most = max(1, 2 * self._threads())
+        while self._waiting and not self._alone and len(self._running) < most:
+            self._start(self._waiting.popleft())
+        if self._suspects and not self._running:
+            self._alone = True
+            self._start(self._suspects.popleft())
+
+    def _start(self, task: Task) -> None:
+        self._submitted += 1
+        key = f"{self._job.name}-{task.name}-{task.digest[:16]}-{self._submitted}"
+        future = self._client.submit(_work, self._job, task, self._folder, key=key, pure=False)
+        self._running[future] = task
+        future.add_done_callback(self._ended.put)
+
+    def _take(self, future: Future) -> None:
+        task = self._running.pop(future)
+        alone, self._alone = self._alone, False
+        if future.status in ("cancelled", "lost"):
+            raise _scheduler_lost()
+        error = future.exception() if future.status == "error" else None
+        if isinstance(error, (KilledWorker, WorkDied, MemoryError)):
+            self._suspect(task, error, alone)
+        elif error is not None:
+            raise error
+        else:
+            self._count(task, future.result())
+
+    def _count(self, task: Task, outcome: Outcome) -> None:
+        if outcome.split:
+            self._waiting.extendleft(reversed(task.halves()))
+            return
+        self._done += len(task.inputs)
+        self._found += len(task.inputs) if outcome.was_there else 0
+
+    def _suspect(self, task: Task, error: Exception, alone: bool) -> None:
+        if len(task.inputs) > 1:
+            Parts(self._folder / "parts").split(task)
+            self._waiting.extendleft(reversed(task.halves()))
+        elif not alone:
+            self._suspects.append(task)
+        else:
+            reason = _POISONED if isinstance(error, KilledWorker) else str(error)
+            with Parts(self._folder / "parts").writing(task) as part:
+                self._job.give_up(task, reason, part)
+            self._done += 1
+            self._given_up += 1
+
+    def _report(self, *, ended: bool) -> None:
+        if self._tell is None:
+            return
+        notes = [f"{self._found} from before"] if self._found else []
+        notes += [f"{self._given_up} given up"] if self._given_up else []
+        notes += ["waiting for workers"] if not ended and not self._threads() else []
+        self._tell(self._job.name, self._job.unit, self._done, self._total, ended, ", ".join(notes))
