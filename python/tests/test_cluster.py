@@ -253,6 +253,8 @@ class DeadlyFuture:
 class DeadlyClient:
     """Ends what it was given only when it was given all that it takes at once."""
 
+    status = "running"
+
     def __init__(self) -> None:
         self.given = 0
 
