@@ -21,7 +21,7 @@ struct PoolingBenchOptions {
   std::vector<std::string> network = {};
   std::string pictures;
   std::string layer = {};  // of the network; empty: its own choice
-  int size = 608;  // pixels the network sees, squared: 37 × 37 descriptors of SqueezeNet
+  int size = 608;          // pixels the network sees, squared: 37 × 37 descriptors of SqueezeNet
 
   // Throws kInvalidArgument when a field has no meaning.
   void Validate() const;

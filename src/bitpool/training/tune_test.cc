@@ -235,9 +235,9 @@ TEST(Tune, RefusesWhatCannotBeTuned) {
   const auto refusal = [&](const TuneOptions& options) {
     return RefusalOf([&] { Tune(options, images, nullptr, RunContext()); });
   };
-  EXPECT_THAT(
-      refusal(Options("itq")),
-      testing::HasSubstr("only sav, sah, rba, cibhash, sash, sdh, ksh, bre, cca-itq have constants"));
+  EXPECT_THAT(refusal(Options("itq")),
+              testing::HasSubstr(
+                  "only sav, sah, rba, cibhash, sash, sdh, ksh, bre, cca-itq have constants"));
   EXPECT_THAT(refusal(Options("sah")), testing::HasSubstr("too few"));
   TuneOptions paper = Options("sah");
   paper.settings.preset = "paper";
