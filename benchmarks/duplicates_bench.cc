@@ -208,9 +208,8 @@ Findings Look(const LibrarySnapshot& library, const std::vector<IndexedPicture>&
 
 // What `bitpool dedupe` makes of pictures and one edited copy of each.
 struct DedupeFindings {
-  size_t found = 0;        // copies in a group with their picture
-  size_t right_pairs = 0;  // of two in one group
-  size_t pairs = 0;
+  size_t right_pairs = 0;  // of a copy and its picture in one group
+  size_t pairs = 0;        // of any two in one group
 };
 
 DedupeFindings CountGroups(const std::vector<DuplicateGroup>& groups) {
@@ -227,7 +226,6 @@ DedupeFindings CountGroups(const std::vector<DuplicateGroup>& groups) {
       }
     }
   }
-  found.found = found.right_pairs;  // a picture has one copy
   return found;
 }
 
@@ -264,12 +262,11 @@ void AddDedupe(const std::array<DedupeFindings, kPictureEdits.size()>& found, si
   DedupeFindings all;
   for (size_t edit = 0; edit < kPictureEdits.size(); ++edit) {
     result["edits"][NameOf(kPictureEdits[edit])]["dedupe_recall"] =
-        share(found[edit].found, pictures);
-    all.found += found[edit].found;
+        share(found[edit].right_pairs, pictures);
     all.right_pairs += found[edit].right_pairs;
     all.pairs += found[edit].pairs;
   }
-  result["all"]["dedupe_recall"] = share(all.found, pictures * kPictureEdits.size());
+  result["all"]["dedupe_recall"] = share(all.right_pairs, pictures * kPictureEdits.size());
   result["dedupe_precision"] = share(all.right_pairs, all.pairs);
 }
 

@@ -231,7 +231,13 @@ class HashMethod(TransformerMixin, BaseEstimator):
             value = getattr(self, _parameter_name(option["name"]))
             if option["name"] != "bits" and value != option["default"]:
                 options[option["name"]] = float(value)
-        return _native.Settings(self._method, int(self.n_bits), getattr(self, "preset", "default"), options)
+        return _native.Settings(self._method, self._valid_bits(), getattr(self, "preset", "default"), options)
+
+    def _valid_bits(self) -> int:
+        bits = self.n_bits
+        if not isinstance(bits, (int, np.integer)) or not 1 <= bits <= _native.MAX_BITS:
+            raise InvalidArgumentError(f"n_bits: expected a whole number from 1 to {_native.MAX_BITS}, got {bits!r}")
+        return int(bits)
 
     def _run(self, progress: ProgressOption) -> _native.Run:
         return run(self.n_threads, progress=progress)

@@ -62,8 +62,9 @@ def test_unknown_parameters_are_refused() -> None:
 @pytest.mark.parametrize(
     ("params", "message"),
     [
-        ({"n_bits": 0}, "bits"),
-        ({"n_bits": 5000}, "bits"),
+        ({"n_bits": 0}, "n_bits"),
+        ({"n_bits": 32.5}, "n_bits"),
+        ({"n_bits": 5000}, "n_bits"),
         ({"lambda_": -1}, "lambda"),
         ({"iterations": 0}, "iterations"),
         ({"preset": "magic"}, "magic"),

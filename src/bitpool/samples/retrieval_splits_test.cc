@@ -143,6 +143,17 @@ TEST(SplitUnseen, NeverShowsTrainingWhatIsAskedFor) {
   EXPECT_GT(choices.size(), 10U);  // the seed decides
 }
 
+// The deep methods are trained elsewhere, and have to leave out the same classes: UNSEEN_CLASSES in
+// research/deep/data.py is this table.
+TEST(SplitUnseen, LeavesOutTheClassesThatTheDeepMethodsLeaveOut) {
+  const Labels ten = Labels::Single({0, 1, 2, 3, 4, 5, 6, 7, 8, 9});
+  const std::vector<std::vector<int32_t>> asked = {
+      {0, 2, 5}, {4, 5, 7}, {4, 5, 9}, {5, 7, 8}, {1, 4, 6}};
+  for (size_t i = 0; i < asked.size(); ++i) {
+    EXPECT_EQ(SplitUnseen(ten, ten, {}, i + 1).asked_classes, asked[i]) << "seed " << i + 1;
+  }
+}
+
 TEST(SplitUnseen, NeedsThreeClasses) {
   const Labels two = RoundRobin(10, 2), three = RoundRobin(12, 3);
   EXPECT_THAT(WhatIsThrown([&] { SplitUnseen(two, two, {}, 1); }), HasSubstr("at least 3 classes"));
