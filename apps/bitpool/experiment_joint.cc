@@ -42,6 +42,7 @@ Experiment OnFiles(const JointCommand& command, const JointOptions& options, con
                 "expected --holidays, or --queries with --truth or with --labels and "
                 "--query-labels");
   }
+  files.top = command.top;
   files.memory = command.choice.memory_mib << 20;
   files.scratch = ScratchFile("joint");
   return RunJointOnFiles(Env::Posix(), options, files, context,

@@ -59,6 +59,11 @@ struct Answers {
 };
 
 Answers LoadAnswers(Env& env, const JointFiles& files) {
+  if (files.top < 0 || (files.top > 0 && files.holidays)) {
+    throw Error(ErrorCode::kInvalidArgument,
+                fmt::format("top: {}: expected a number of results, and 0 (all) for INRIA Holidays",
+                            files.top));
+  }
   const FeatureFile database = FeatureFile::Open(env, files.database);
   Answers answers;
   if (files.holidays) {
@@ -75,6 +80,7 @@ Answers LoadAnswers(Env& env, const JointFiles& files) {
     answers.truth = std::make_unique<LabelTruth>(LoadLabels(env, files.query_labels),
                                                  LoadLabels(env, files.labels));
   }
+  if (files.top > 0) answers.protocol = HashingAt(files.top);
   return answers;
 }
 

@@ -22,6 +22,7 @@ struct JointFiles {
   bool holidays = false;
   std::filesystem::path truth;                 // a row of right answers per query;
   std::filesystem::path labels, query_labels;  // images of the same class are right
+  Index top = 0;                               // only so many results count; 0: all
   bool normalise = true;                       // local features to unit length first
   uint64_t memory = uint64_t{4} << 30;         // for records of images
   std::filesystem::path scratch;               // beyond, they go to files whose names begin so
