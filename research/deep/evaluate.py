@@ -1,6 +1,6 @@
 """Measures the runs of run.py with Bitpool's own `eval`, and writes one small JSON file of results.
 
-    python3 evaluate.py RUNS --program build/release/bitpool --results results/h200.json
+    python3 evaluate.py RUNS --program build/release/bitpool --results results/h200.json --commit 9abcdef
 
 Binary codes are measured by `bitpool eval`, whose mean average precision knows ties. DQN is searched by distances of
 real numbers, which have none, so its figure is the run's own.
@@ -42,6 +42,7 @@ def main() -> None:
     parser.add_argument("runs", type=pathlib.Path)
     parser.add_argument("--program", default="build/release/bitpool")
     parser.add_argument("--results", type=pathlib.Path, required=True)
+    parser.add_argument("--commit", required=True, help="of the programs that made the runs")
     arguments = parser.parse_args()
     grouped = collections.defaultdict(dict)
     facts = {}
@@ -64,7 +65,8 @@ def main() -> None:
         rows.append(row)
         print(f"{' '.join(map(str, key))}: {row['mAP']:.2f} over {len(values)}")
     arguments.results.parent.mkdir(parents=True, exist_ok=True)
-    arguments.results.write_text("[\n" + ",\n".join(json.dumps(row) for row in rows) + "\n]\n")
+    lines = ",\n".join(json.dumps(row) for row in rows)
+    arguments.results.write_text(f'{{"commit": "{arguments.commit}", "runs": [\n{lines}\n]}}\n')
 
 
 if __name__ == "__main__":

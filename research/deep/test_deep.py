@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
+import os
 import pathlib
+import subprocess
 import sys
+import tempfile
 import unittest
 
 try:
+    import numpy as np
     import torch
 except ImportError:
     print("skipped: PyTorch is not here")
@@ -21,6 +26,7 @@ import dqn  # noqa: E402
 import dsdh  # noqa: E402
 import loop  # noqa: E402
 import networks  # noqa: E402
+import run  # noqa: E402
 
 
 class Losses(unittest.TestCase):
@@ -133,6 +139,36 @@ class Layouts(unittest.TestCase):
         nested = data.nested_traditional(train, test, 1) if len(train) > 5000 else data.nested_unseen(train, test, 1)
         self.assertFalse(pictures(nested.queries) & pictures(nested.training))
         self.assertTrue(pictures(nested.queries) <= pictures(data.split_unseen(train, test, 1).training))
+
+
+class Coders(unittest.TestCase):
+    def test_bitpool_gives_the_codes_of_pytorch(self):
+        program = os.environ.get("BITPOOL_PROGRAM")
+        try:
+            import bitpool
+        except ImportError:
+            program = None
+        if not program:
+            self.skipTest("needs the Python package and BITPOOL_PROGRAM")
+        torch.manual_seed(6)
+        coder = networks.Coder(networks.SqueezeNet(), networks.GlobalHead(networks.SqueezeNet.outputs, 24)).eval()
+        coder.head.linear.bias.data.normal_(std=1e-4)  # so that about half of the bits are one
+        settings = loop.Settings("dhn", "cifar10", "traditional", "squeezenet", bits=24, seed=1, size=64)
+        pixels = torch.randint(0, 256, (12, 3, 64, 64), dtype=torch.uint8)
+        expected = loop.outputs_of(coder, data.Pictures(pixels, torch.zeros(12)), dataclasses.replace(settings, device="cpu"))
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder)
+            run.export(loop.Result(coder, [], None, None, 0.0), settings, path / "net.onnx")
+            mean = ",".join(map(str, networks.MEAN_BGR))
+            command = [program, "coder", "from-onnx", path / "net.onnx", "--size", "64", "--mean", mean, "-o", path / "net.bpc"]
+            subprocess.run(command, check=True, capture_output=True)
+            red_first = pixels.flip(1).permute(0, 2, 3, 1).contiguous().numpy()
+            codes = bitpool.Coder(path / "net.bpc").encode(list(red_first))
+        bits = np.unpackbits(codes, axis=1, bitorder="little")[:, :24] > 0
+        sure = expected.abs().numpy() > 1e-5
+        self.assertGreater(sure.mean(), 0.9)
+        self.assertTrue(0.2 < bits.mean() < 0.8)
+        self.assertTrue(((expected.numpy() > 0) == bits)[sure].all())
 
 
 if __name__ == "__main__":

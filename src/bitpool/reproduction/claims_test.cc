@@ -123,9 +123,9 @@ TEST(ReproductionClaims, AllAreJudgedWhenAllWasRun) {
       MakeReproductionCatalogue(Env::Posix(), {}, ReproductionSizes(), context);
   FiguresOfRuns figures;
   for (const RunSpec& run : catalogue.runs) {
-    if (!run.settings.contains("bits")) continue;
+    if (!run.settings.contains("bits") && !run.name.starts_with("deep-")) continue;
     for (const char* method : {"sah", "rba", "ba", "itq", "kmh", "sph", "sash", "sdh", "ksh", "bre",
-                               "cca-itq", "deepbit", "graphbit", "others"}) {
+                               "cca-itq", "deepbit", "graphbit", "dqn", "dhn", "dsdh", "others"}) {
       for (const int bits : {8, 16}) {
         for (uint64_t seed = 1; seed <= 2; ++seed) {
           figures[run.name][{method, bits, seed}].metrics = {

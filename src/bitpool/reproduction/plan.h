@@ -33,5 +33,7 @@ std::vector<RunSpec> VectorRuns(const ReproductionPlan& plan);   // section III
 std::vector<RunSpec> PictureRuns(const ReproductionPlan& plan);  // section V
 // Of sets with classes: the paper's CIFAR-10 tables of section V, and section VII.
 std::vector<RunSpec> ClassRuns(const ReproductionPlan& plan);
+// What research/deep measured on a GPU: read from its results, not run.
+std::vector<RunSpec> DeepRuns();
 
 }  // namespace bitpool

@@ -92,6 +92,7 @@ std::vector<RunSpec> ReproductionRuns(Env& env, const ReproductionData& data,
   Append(PictureRuns(plan), runs);
   Append(ClassRuns(plan), runs);
   for (RunSpec& run : runs) run.make = SayingHowConstantsWereChosen(run.make, sizes.tune);
+  Append(DeepRuns(), runs);
   return runs;
 }
 
