@@ -70,12 +70,12 @@ TEST_F(SearchRoutesTest, NumbersWithoutMeaningAreNamed) {
     ExpectProblem(Get("/v1/libraries/photos/pictures?limit=" + number), 400, "invalid_argument",
                   "limit");
     EXPECT_EQ(Get("/v1/libraries/photos/pictures/" + number).status, 404) << number;
-    for (const std::string box : {number + ",0,1,1", "0,0,1," + number}) {
+    for (const std::string& box : {number + ",0,1,1", "0,0,1," + number}) {
       if (number == "-0.0") continue;
       ExpectProblem(Post("/v1/libraries/photos/search?box=" + box, "{\"picture\": 1}"), 400,
                     "invalid_argument", "box");
     }
-    if (number.starts_with('+') || number.starts_with('0') || number == "%20") continue;
+    if (number == "1 ") continue;  // in JSON a space means nothing
     const std::string body = "{\"picture\": " + number + "}";
     EXPECT_GE(Post("/v1/libraries/photos/search", body).status, 400) << number;
     EXPECT_LT(Post("/v1/libraries/photos/search", body).status, 500) << number;
