@@ -8,27 +8,6 @@
 namespace bitpool {
 namespace {
 
-// A file system of one file, whose bytes are the input. Nothing is written.
-class OneFile : public Env {
- public:
-  explicit OneFile(std::shared_ptr<const FileView> file) : file_(std::move(file)) {}
-
-  std::shared_ptr<const FileView> Map(const std::filesystem::path&) override { return file_; }
-  std::unique_ptr<OutputFile> CreateTemporary(const std::filesystem::path&) override { Fail(); }
-  void Rename(const std::filesystem::path&, const std::filesystem::path&) override { Fail(); }
-  void Remove(const std::filesystem::path&) override { Fail(); }
-  void SyncFolder(const std::filesystem::path&) override { Fail(); }
-  void MakeFolders(const std::filesystem::path&) override { Fail(); }
-  bool Exists(const std::filesystem::path&) override { return true; }
-  bool IsFolder(const std::filesystem::path&) override { return false; }
-  std::vector<std::string> List(const std::filesystem::path&) override { Fail(); }
-
- private:
-  [[noreturn]] static void Fail() { __builtin_trap(); }
-
-  std::shared_ptr<const FileView> file_;
-};
-
 // Queries of all zeros, all ones and alternating bits.
 MatrixF MakeQueries(int bits) {
   MatrixF queries(bits, 3);
@@ -59,7 +38,7 @@ void SearchAllWays(CodeIndex& index, const RunContext& context) {
   index.Remove(some_id);
   index.Replace(some_id, queries.code(2));
   if (!index.Contains(some_id)) __builtin_trap();
-  index.Compacted();
+  index.Snapshot().Compacted();
 }
 
 }  // namespace
@@ -78,8 +57,10 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   return fuzz::Try([&] {
     static const RunContext context({.threads = 1});
     const auto* begin = reinterpret_cast<const uint8_t*>(bytes.data());
-    OneFile file(fuzz::View(begin, bytes.size()));
-    const auto index = OpenIndex(file, "input", true, context);
+    const IndexFile file = IndexFile::Parse(fuzz::View(begin, bytes.size()));
+    (void)file.next_id();
+    (void)file.digest();
+    const auto index = file.Load(true, context);
     SearchAllWays(*index, context);
   });
 }

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "bitpool/dataset/label_file.h"
 #include "bitpool/dataset/neighbour_file.h"
@@ -21,7 +22,7 @@ namespace {
 
 struct EvalOptions {
   std::string database_codes, queries_codes, queries_real, truth, labels, query_labels;
-  int bits = 0;
+  std::optional<int> bits;
   Protocol protocol = HashingProtocol();
   bool curve = false;
 };
@@ -117,8 +118,7 @@ int Evaluate(const EvalOptions& options, const Session& session) {
     throw Error(ErrorCode::kInvalidArgument,
                 "--curve: radii are those of Hamming distances, expected --queries-codes");
   }
-  const auto bits = options.bits == 0 ? std::nullopt : std::optional(options.bits);
-  const BinaryCodes database = LoadCodes(env, options.database_codes, bits);
+  const BinaryCodes database = LoadCodes(env, options.database_codes, options.bits);
   const auto truth = LoadTruth(options, database.size());
   const Evaluation found = Ask(options, database, *truth, session.MakeContext());
   if (session.json()) {

@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
-#include <numeric>
+#include <optional>
 
 #include "bitpool/index/code_files.h"
 #include "bitpool/index/code_index.h"
@@ -15,15 +15,11 @@ namespace {
 
 struct SearchOptions {
   std::string codes, index_file, queries, queries_real, out, kind = "auto", how = "auto";
-  int bits = 0;
+  std::optional<int> bits;
   int64_t k = 0;
-  int radius = -1;
+  std::optional<int> radius;
   IfExists if_exists = IfExists::kFail;
 };
-
-std::optional<int> Bits(const SearchOptions& options) {
-  return options.bits == 0 ? std::nullopt : std::optional(options.bits);
-}
 
 IndexKind Kind(const SearchOptions& options) {
   if (options.kind == "flat") return IndexKind::kFlat;
@@ -41,13 +37,13 @@ void AddKind(CLI::App* command, SearchOptions& options) {
 std::unique_ptr<CodeIndex> LoadIndex(const SearchOptions& options, const RunContext& context) {
   if (!options.index_file.empty())
     return OpenIndex(Env::Posix(), options.index_file, false, context);
-  return MakeIndex(LoadCodes(Env::Posix(), options.codes, Bits(options)), Kind(options), context);
+  return MakeIndex(LoadCodes(Env::Posix(), options.codes, options.bits), Kind(options), context);
 }
 
 // The answers to each query, all of the same number when there is a k.
 std::vector<std::vector<Neighbour>> Answers(const SearchOptions& options, const CodeIndex& index,
                                             const BinaryCodes& queries, const RunContext& context) {
-  if (options.radius >= 0) return index.RangeSearch(queries, options.radius, context);
+  if (options.radius) return index.RangeSearch(queries, *options.radius, context);
   const SearchResult result = index.Search(queries, options.k, context);
   std::vector<std::vector<Neighbour>> answers;
   for (Index query = 0; query < queries.size(); ++query) {
@@ -194,11 +190,12 @@ int Search(const SearchOptions& options, const Session& session) {
   if (options.queries.empty() == options.queries_real.empty()) {
     throw Error(ErrorCode::kInvalidArgument, "expected either --queries or --queries-real");
   }
-  if (!options.queries_real.empty() && options.radius >= 0) {
+  if (!options.queries_real.empty() && options.radius) {
     throw Error(ErrorCode::kInvalidArgument,
                 "--queries-real finds the K best: expected -k K, not --radius");
   }
-  if ((options.k > 0) == (options.radius >= 0)) {
+  if ((options.k > 0) == options.radius.has_value() || options.k < 0 ||
+      options.radius.value_or(0) < 0) {
     throw Error(ErrorCode::kInvalidArgument,
                 "expected either -k K with K from 1, or --radius R with R from 0");
   }
@@ -223,7 +220,7 @@ int Search(const SearchOptions& options, const Session& session) {
 }
 
 int IndexCodes(const SearchOptions& options, const Session& session) {
-  const auto index = MakeIndex(LoadCodes(Env::Posix(), options.codes, Bits(options)), Kind(options),
+  const auto index = MakeIndex(LoadCodes(Env::Posix(), options.codes, options.bits), Kind(options),
                                session.MakeContext());
   SaveIndex(Env::Posix(), options.out, index->Snapshot(), options.if_exists);
   if (session.json()) {

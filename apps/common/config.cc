@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "bitpool/io/env.h"
+#include "bitpool/io/json_text.h"
 #include "bitpool/training/tune.h"
 #include "session.h"
 
@@ -73,10 +74,8 @@ std::string HelpOf(const SharedOption& option) {
 
 nlohmann::json ParseConfig(const std::string& file) {
   const auto view = Env::Posix().Map(file);
-  const std::string_view text(reinterpret_cast<const char*>(view->bytes().data()),
-                              view->bytes().size());
-  nlohmann::json config = nlohmann::json::parse(text, nullptr, false);
-  if (config.is_discarded() || !config.is_object()) {
+  nlohmann::json config = ParseJson(view->bytes());
+  if (!config.is_object()) {
     throw Error(ErrorCode::kInvalidArgument, file, "expected JSON that tune has written");
   }
   return config;

@@ -8,6 +8,7 @@
 
 #include "bitpool/version.h"
 #include "interrupt.h"
+#include "number_checks.h"
 #include "written_help.h"
 
 namespace bitpool::app {
@@ -51,6 +52,7 @@ int Main(const Program& program, int argc, char** argv) {
   Session session(app);
   program.add(app, session);
   AddWrittenHelp(app, version, session);
+  RequireNumbers(app);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

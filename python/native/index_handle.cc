@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <numeric>
 
 #include "bitpool/base/error.h"
 #include "jobs.h"
@@ -78,8 +77,7 @@ IndexSnapshot IndexHandle::Snapshot() const {
 std::vector<int64_t> IndexHandle::Add(const BinaryCodes& codes) {
   RequireOwnProcess();
   const std::lock_guard lock(giving_);
-  std::vector<int64_t> ids(static_cast<size_t>(codes.size()));
-  std::iota(ids.begin(), ids.end(), next_id_);
+  std::vector<int64_t> ids = CountIds(next_id_, codes.size());
   index_->Add(codes, ids);
   next_id_ += codes.size();
   return ids;

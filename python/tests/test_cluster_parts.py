@@ -93,6 +93,21 @@ def test_a_damaged_part_is_none_and_can_be_written_again(parts: Parts, tmp_path:
     assert parts.find(TASK) is not None
 
 
+def test_no_byte_of_a_manifest_does_harm(parts: Parts, tmp_path: Path) -> None:
+    """A part that is found in spite of it has the files that were written."""
+    write(parts)
+    manifest = tmp_path / "parts" / TASK.name / MANIFEST
+    good = manifest.read_bytes()
+    for i in range(len(good)):
+        changed = [good[:i] + bytes([good[i] ^ change]) + good[i + 1 :] for change in (0x01, 0x80, 0xFF)]
+        for damaged in [*changed, good[:i]]:
+            manifest.write_bytes(damaged)
+            found = parts.find(TASK)
+            assert found is None or found.file("codes").read_bytes() == b"codes"
+    manifest.write_bytes(b"[" * 1_000_000)
+    assert parts.find(TASK) is None
+
+
 def test_an_error_leaves_nothing(parts: Parts, tmp_path: Path) -> None:
     with pytest.raises(RuntimeError, match="disk"):
         with parts.writing(TASK) as part:

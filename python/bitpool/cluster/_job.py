@@ -89,8 +89,8 @@ def begin(job: Job, folder: Path, *, force: bool) -> None:
 
 def _require_same(folder: Path, wanted: dict[str, Any]) -> None:
     try:
-        found = json.loads((folder / JOB).read_text(encoding="utf-8"))
-    except (FileNotFoundError, ValueError):
+        found = dict(json.loads((folder / JOB).read_text(encoding="utf-8")))
+    except (FileNotFoundError, ValueError, TypeError, RecursionError):
         raise error_of(
             "invalid argument", f"{folder}: exists and is not the folder of a job; --force puts one there"
         ) from None
@@ -117,10 +117,10 @@ def end(job: Job, tasks: Sequence[Task], folder: Path) -> dict[str, Any]:
 def files_of(folder: Path) -> list[Path]:
     """The files that a finished job has written."""
     try:
-        listed = json.loads((folder / RESULT).read_text(encoding="utf-8"))["files"]
+        listed = [Path(name) for name in json.loads((folder / RESULT).read_text(encoding="utf-8"))["files"]]
     except FileNotFoundError:
         raise error_of("not found", f"{folder}: no {RESULT}: expected the folder of a finished job") from None
-    except (ValueError, KeyError):
+    except (ValueError, KeyError, TypeError, RecursionError):
         raise error_of("corrupt", f"{folder / RESULT}: expected the result of a job") from None
     return [folder / name for name in listed]
 

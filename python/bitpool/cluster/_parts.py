@@ -81,7 +81,9 @@ class Parts:
             if verify and any(_facts_of(folder / name) != facts for name, facts in manifest["files"].items()):
                 return None
             return Part(folder, bool(manifest["split"]), manifest["summary"])
-        except (FileNotFoundError, NotADirectoryError, ValueError, KeyError, TypeError, AttributeError):
+        except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
+            return None
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError):  # no manifest of ours
             return None
 
     @contextlib.contextmanager

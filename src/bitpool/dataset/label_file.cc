@@ -31,6 +31,8 @@ std::vector<std::vector<int32_t>> FromIndicators(const SampleFile& file) {
   return classes;
 }
 
+bool IsClass(int32_t number) { return number >= 0 && number < kMaxClasses; }
+
 std::vector<int32_t> ParseLine(const std::string& file, size_t number, std::string_view line) {
   std::vector<int32_t> classes;
   const char* position = line.data();
@@ -43,10 +45,10 @@ std::vector<int32_t> ParseLine(const std::string& file, size_t number, std::stri
     if (position == end) return classes;
     int32_t value = 0;
     const auto [next, error] = std::from_chars(position, end, value);
-    if (error != std::errc() || value < 0) {
-      throw Error(
-          ErrorCode::kCorrupt, file,
-          fmt::format("line {}: expected class numbers from 0, found \"{}\"", number, line));
+    if (error != std::errc() || !IsClass(value)) {
+      throw Error(ErrorCode::kCorrupt, file,
+                  fmt::format("line {}: expected class numbers from 0 to {}, found \"{}\"", number,
+                              kMaxClasses - 1, line));
     }
     classes.push_back(value);
     position = next;
@@ -72,12 +74,11 @@ Labels LoadLabels(Env& env, const std::filesystem::path& path) {
       path.extension() == ".bin" ? ParseCifar(env.Map(path)).labels : OpenSamples(env, path);
   if (file.sample_shape().empty()) {
     const std::vector<int32_t> classes = file.ReadAll<int32_t>();
-    const auto negative =
-        std::find_if(classes.begin(), classes.end(), [](int32_t c) { return c < 0; });
-    if (negative != classes.end()) {
+    const auto bad = std::ranges::find_if_not(classes, IsClass);
+    if (bad != classes.end()) {
       throw Error(ErrorCode::kCorrupt, path.string(),
-                  fmt::format("item {} has class {}, expected a number from 0",
-                              negative - classes.begin(), *negative));
+                  fmt::format("item {} has class {}, expected a number from 0 to {}",
+                              bad - classes.begin(), *bad, kMaxClasses - 1));
     }
     return Labels::Single(classes);
   }

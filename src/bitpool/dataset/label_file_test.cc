@@ -42,6 +42,8 @@ TEST(LabelFile, FromText) {
   ExpectError(ErrorCode::kCorrupt, {"labels.txt: line 2", "cat"}, [] { FromText("1\ncat\n"); });
   ExpectError(ErrorCode::kCorrupt, {"line 1"}, [] { FromText("-1\n"); });
   ExpectError(ErrorCode::kCorrupt, {"line 1"}, [] { FromText("99999999999\n"); });
+  // Whoever counts the members of each class has a place for all of them.
+  ExpectError(ErrorCode::kCorrupt, {"line 2", "4194303"}, [] { FromText("1\n2147483647\n"); });
 }
 
 TEST(LabelFile, FromArrays) {
@@ -51,6 +53,9 @@ TEST(LabelFile, FromArrays) {
   EXPECT_TRUE(Of(multi, 1).empty());
   ExpectError(ErrorCode::kCorrupt, {"labels.npy", "row 1, column 0", "2"}, [] {
     FromNpy<uint8_t>({2}, {0, 1, 2, 0});
+  });
+  ExpectError(ErrorCode::kCorrupt, {"labels.npy", "item 0", "4194304"}, [] {
+    FromNpy<int64_t>({}, {kMaxClasses, 0});
   });
   ExpectError(ErrorCode::kCorrupt, {"item 1", "-1"}, [] { FromNpy<int64_t>({}, {4, -1}); });
   ExpectError(ErrorCode::kInvalidArgument, {"3 dimensions"}, [] {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <charconv>
+#include <cmath>
 #include <string_view>
 #include <unordered_map>
 
@@ -51,9 +52,9 @@ class OxfordFolder {
     for (size_t i = 0; i < 4; ++i) {
       const std::string_view word = words[i + 1];
       const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), numbers[i]);
-      if (error != std::errc() || end != word.data() + word.size()) {
+      if (error != std::errc() || end != word.data() + word.size() || !std::isfinite(numbers[i])) {
         throw Error(ErrorCode::kCorrupt, path.string(),
-                    fmt::format("expected a number, found \"{}\"", word));
+                    fmt::format("expected a finite number, found \"{}\"", word));
       }
     }
     const Box box{.left = numbers[0], .top = numbers[1], .right = numbers[2], .bottom = numbers[3]};
@@ -106,7 +107,9 @@ RetrievalTask LoadOxfordTask(Env& env, const std::filesystem::path& folder,
     std::vector<Index> relevant = oxford.ReadList(name + "_good.txt");
     const std::vector<Index> ok = oxford.ReadList(name + "_ok.txt");
     relevant.insert(relevant.end(), ok.begin(), ok.end());
-    task.truth.AddQuery(std::move(relevant), oxford.ReadList(name + "_junk.txt"));
+    std::vector<Index> junk = oxford.ReadList(name + "_junk.txt");
+    InContext((folder / file).string(),
+              [&] { task.truth.AddQuery(std::move(relevant), std::move(junk)); });
   }
   if (task.queries.empty()) {
     throw Error(ErrorCode::kNotFound, folder.string(),

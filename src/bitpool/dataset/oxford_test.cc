@@ -47,10 +47,20 @@ TEST_F(OxfordTest, SaysWhatIsWrong) {
   ExpectError(ErrorCode::kCorrupt, {"all_souls_1_query.txt", "4 words"}, [&] { Load(); });
   Write("all_souls_1_query.txt", "oxc1_all_souls_000013 136.5 34.1 x 955.7\n");
   ExpectError(ErrorCode::kCorrupt, {"\"x\""}, [&] { Load(); });
+  for (const std::string number : {"inf", "-inf", "nan", "1e99"}) {
+    Write("all_souls_1_query.txt", "oxc1_all_souls_000013 136.5 34.1 " + number + " 955.7\n");
+    ExpectError(ErrorCode::kCorrupt, {"all_souls_1_query.txt", number}, [&] { Load(); });
+  }
   Write("all_souls_1_query.txt", "oxc1_all_souls_000013 700 34.1 648.5 955.7\n");
   ExpectError(ErrorCode::kCorrupt, {"box is empty"}, [&] { Load(); });
   Write("all_souls_1_query.txt", "oxc1_nowhere 136.5 34.1 648.5 955.7\n");
   ExpectError(ErrorCode::kNotFound, {"\"nowhere\"", "not in the database"}, [&] { Load(); });
+}
+
+TEST_F(OxfordTest, APictureThatIsBothRightAndIgnoredIsNamedWithItsQuery) {
+  Write("all_souls_1_junk.txt", "all_souls_000013\n");
+  Write("all_souls_1_good.txt", "all_souls_000013\n");
+  ExpectError(ErrorCode::kInvalidArgument, {"all_souls_1_query.txt"}, [&] { Load(); });
 }
 
 TEST_F(OxfordTest, MissingFilesAreNotFound) {

@@ -11,6 +11,7 @@
 #include "bitpool/dataset/label_file.h"
 #include "bitpool/io/atomic_file.h"
 #include "bitpool/io/cifar.h"
+#include "bitpool/io/json_text.h"
 #include "bitpool/io/sample_formats.h"
 
 namespace bitpool {
@@ -38,8 +39,7 @@ void GetFashionMnist(const PublicSet& set, const PackageFetch& fetch) {
 
 std::vector<int> ReadJsonLabels(const PackageFetch& fetch, const std::string& name) {
   const auto view = fetch.env().Map(fetch.work() / "package" / name);
-  const auto* text = reinterpret_cast<const char*>(view->bytes().data());
-  const auto json = nlohmann::json::parse(text, text + view->bytes().size(), nullptr, false);
+  const nlohmann::json json = ParseJson(view->bytes());
   try {
     return json.get<std::vector<int>>();
   } catch (const nlohmann::json::exception&) {

@@ -3,7 +3,11 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+#include <array>
+#include <cctype>
 #include <cmath>
+#include <cstdlib>
 #include <mutex>
 #include <opencv2/core.hpp>
 #include <opencv2/core/utils/logger.hpp>
@@ -34,7 +38,7 @@ std::vector<uchar> Bytes(std::span<const std::byte> bytes) {
 
 // D×n out of the maps {1, D, height, width}, or a vector {1, D}.
 MatrixF ColumnsOf(const cv::Mat& output) {
-  if (output.dims < 2 || output.size[0] != 1 || output.type() != CV_32F) {
+  if (output.dims < 2 || output.size[0] != 1 || output.size[1] < 1 || output.type() != CV_32F) {
     throw Error(ErrorCode::kInvalidArgument,
                 fmt::format("the layer gives an array of {} dimensions; expected maps or a vector",
                             output.dims));
@@ -45,7 +49,52 @@ MatrixF ColumnsOf(const cv::Mat& output) {
   return Eigen::Map<const RowMajor>(output.ptr<float>(), maps, positions);
 }
 
+// Sizes of Caffe's layers that OpenCV divides by without looking: a 0 there would end the process.
+constexpr std::array<std::string_view, 9> kDivisors = {"num_output", "kernel_size", "kernel_h",
+                                                       "kernel_w",   "stride",      "stride_h",
+                                                       "stride_w",   "group",       "dilation"};
+
+// The next word or sign of a text in the format of Protocol Buffers, taken off it; empty at the
+// end.
+std::string_view TakeToken(std::string_view& text) {
+  const auto is_word = [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '-' || c == '+';
+  };
+  while (!text.empty()) {
+    if (text.front() == '#') {  // a comment
+      text.remove_prefix(std::min(text.find('\n'), text.size()));
+    } else if (std::isspace(static_cast<unsigned char>(text.front())) != 0) {
+      text.remove_prefix(1);
+    } else {
+      break;
+    }
+  }
+  size_t length = 0;
+  while (length < text.size() && is_word(text[length])) ++length;
+  if (length == 0 && !text.empty()) length = 1;
+  const std::string_view token = text.substr(0, length);
+  text.remove_prefix(length);
+  return token;
+}
+
+void RequireNoZeroSizes(std::string_view definition) {
+  while (!definition.empty()) {
+    const std::string_view name = TakeToken(definition);
+    if (std::ranges::find(kDivisors, name) == kDivisors.end()) continue;
+    std::string_view rest = definition;
+    if (TakeToken(rest) != ":") continue;
+    const std::string number(TakeToken(rest));
+    if (std::strtol(number.c_str(), nullptr, 0) < 1) {
+      throw Error(ErrorCode::kCorrupt,
+                  fmt::format("{}: expected a number from 1, found \"{}\"", name, number));
+    }
+  }
+}
+
 cv::dnn::Net ReadNetwork(const std::vector<uchar>& definition, const std::vector<uchar>& weights) {
+  if (!weights.empty()) {
+    RequireNoZeroSizes({reinterpret_cast<const char*>(definition.data()), definition.size()});
+  }
   try {
     cv::dnn::Net net = weights.empty() ? cv::dnn::readNetFromONNX(definition)
                                        : cv::dnn::readNetFromCaffe(definition, weights);
@@ -53,6 +102,9 @@ cv::dnn::Net ReadNetwork(const std::vector<uchar>& definition, const std::vector
     if (!net.empty()) return net;
   } catch (const cv::Exception& error) {
     throw Error(ErrorCode::kCorrupt, fmt::format("not a network that can be read ({})", error.err));
+  } catch (const std::exception& error) {  // what OpenCV's reader comes upon in damaged files
+    throw Error(ErrorCode::kCorrupt,
+                fmt::format("not a network that can be read ({})", error.what()));
   }
   throw Error(ErrorCode::kCorrupt, "not a network that can be read: it has no layers");
 }

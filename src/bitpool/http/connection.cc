@@ -131,12 +131,18 @@ class StreamConnection final : public Connection,
   template <class Next>
   auto Then(Next next) {
     return [self = this->shared_from_this(), next](error_code error, auto... more) {
-      if constexpr (std::is_invocable_v<Next, error_code, decltype(more)...>) {
-        next(error, more...);
-      } else {
-        next(error);
-      }
+      Call(next, error, more...);
     };
+  }
+
+  // With all that came, or with the error alone where that is all it takes.
+  template <class Next, class... More>
+  static void Call(const Next& next, error_code error, More... more) {
+    if constexpr (std::is_invocable_v<const Next&, error_code, More...>) {
+      next(error, more...);
+    } else {
+      next(error);
+    }
   }
 
   void Leave() { open_.erase(this->shared_from_this()); }

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -31,8 +32,8 @@ BinaryCodes FromText(const FileView& view, std::optional<int> bits) {
   if (lines.empty() && !bits) {
     throw Error(ErrorCode::kInvalidArgument, view.name(), "no codes in it, and no length given");
   }
-  return BinaryCodes::FromHex(
-      bits.value_or(lines.empty() ? 0 : static_cast<int>(lines[0].size()) * 4), lines);
+  const size_t digits = lines.empty() ? 0 : std::min<size_t>(lines[0].size(), kMaxBits);
+  return BinaryCodes::FromHex(bits.value_or(static_cast<int>(digits) * 4), lines);
 }
 
 BinaryCodes FromSamples(const SampleFile& file, std::optional<int> bits) {
@@ -40,7 +41,7 @@ BinaryCodes FromSamples(const SampleFile& file, std::optional<int> bits) {
     throw Error(ErrorCode::kInvalidArgument, file.name(),
                 "expected packed codes, an array of bytes (u1) with a row per code");
   }
-  const auto stored = static_cast<int>(file.dimension() * 8);
+  const auto stored = static_cast<int>(std::min<uint64_t>(file.dimension(), kMaxBits) * 8);
   const int length = bits.value_or(stored);
   RequireBits(length);
   if (BytesPerCode(length) != file.dimension()) {

@@ -19,8 +19,9 @@ struct SortedCodes {
 };
 
 void RequireId(int64_t id) {
-  if (id >= 0) return;
-  throw Error(ErrorCode::kInvalidArgument, fmt::format("id {}: expected a number from 0", id));
+  if (id >= 0 && id <= kMaxId) return;
+  throw Error(ErrorCode::kInvalidArgument,
+              fmt::format("id {}: expected a number from 0 to {}", id, kMaxId));
 }
 
 SortedCodes SortById(const BinaryCodes& codes, std::span<const int64_t> ids) {
@@ -41,7 +42,10 @@ SortedCodes SortById(const BinaryCodes& codes, std::span<const int64_t> ids) {
     const auto code = codes.code(static_cast<Index>(i));
     sorted.rows.insert(sorted.rows.end(), code.begin(), code.end());
   }
-  if (!sorted.ids.empty()) RequireId(sorted.ids.front());
+  if (!sorted.ids.empty()) {
+    RequireId(sorted.ids.front());
+    RequireId(sorted.ids.back());
+  }
   const auto twice = std::ranges::adjacent_find(sorted.ids);
   if (twice != sorted.ids.end()) {
     throw Error(ErrorCode::kInvalidArgument, fmt::format("id {} appears twice", *twice));
@@ -50,6 +54,19 @@ SortedCodes SortById(const BinaryCodes& codes, std::span<const int64_t> ids) {
 }
 
 }  // namespace
+
+std::vector<int64_t> CountIds(int64_t first, Index count) {
+  if (count > kMaxId - first + 1) {
+    throw Error(
+        ErrorCode::kInvalidArgument,
+        fmt::format("{} codes: there are only {} ids left, counted up from the largest that "
+                    "was ever used; give ids of your own",
+                    count, kMaxId - first + 1));
+  }
+  std::vector<int64_t> ids(static_cast<size_t>(count));
+  std::iota(ids.begin(), ids.end(), first);
+  return ids;
+}
 
 void IndexOptions::Validate() const { RequireBits(bits); }
 

@@ -16,6 +16,13 @@
 
 namespace bitpool {
 
+// Ids are numbers from 0 to this, so that there is always one more to count to.
+inline constexpr int64_t kMaxId = INT64_MAX - 1;
+
+// Ids for so many codes, counted up from the first that was never used. Throws kInvalidArgument
+// when there are not so many up to kMaxId.
+std::vector<int64_t> CountIds(int64_t first, Index count);
+
 struct IndexOptions {
   int bits = 64;  // length of the codes, 1 to kMaxBits
   IndexKind kind = IndexKind::kAuto;
@@ -41,8 +48,8 @@ class CodeIndex {
   // Ids to be removed that are not there are passed over; an id that is removed may be added again
   // with another code. Takes time that depends on the size of the change but for finding the ids,
   // on average. Returns how many were removed. Throws kInvalidArgument, and changes nothing, when
-  // an id is negative, is added twice or is in the index already, or when the codes have another
-  // length.
+  // an id is negative or beyond kMaxId, is added twice or is in the index already, or when the
+  // codes have another length.
   size_t Change(std::span<const int64_t> removed, const BinaryCodes& added,
                 std::span<const int64_t> added_ids);
 

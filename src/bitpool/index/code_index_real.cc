@@ -37,19 +37,17 @@ RealSearchResult IndexSnapshot::SearchReal(const MatrixFRef& weights, int64_t k,
                                            const RealSearchOptions& options,
                                            const RunContext& context) const {
   options.Validate();
-  RequireCount(k);
   if (weights.rows() != bits_) {
     throw Error(ErrorCode::kInvalidArgument,
                 fmt::format("queries of {} weights, but the codes of the index have {} bits",
                             weights.rows(), bits_));
   }
+  auto result = MakeRoomForAnswers<ScoredNeighbour>(static_cast<size_t>(weights.cols()), k);
   if (check_) check_->Touch();
   const RealQueries queries(weights);
-  RealSearchResult result;
-  result.k = k;
-  result.neighbours.resize(queries.size() * static_cast<size_t>(k));
   if (result.neighbours.empty()) return result;
   const std::span<ScoredNeighbour> answers = result.neighbours;
+  const int64_t there = std::min<int64_t>(k, std::max<int64_t>(1, content_->size));
   std::vector<size_t> piece_counts;
   for (const Part& part : content_->parts) {
     piece_counts.push_back(InTwoStages(*part.segment, options.how) ? 1
@@ -58,7 +56,7 @@ RealSearchResult IndexSnapshot::SearchReal(const MatrixFRef& weights, int64_t k,
   const auto find_best = [&](std::span<const Piece> pieces, size_t first, size_t count,
                              const auto& emit) {
     RealSearchTask& task = ThreadTask();
-    task.Start(queries, first, count, k);
+    task.Start(queries, first, count, there);
     IdOrder order;
     for (const Piece& piece : pieces) {
       const Part& part = content_->parts[piece.part];

@@ -38,7 +38,7 @@ std::span<const int64_t> ReadIds(const Container& container, size_t size) {
   if (ids.size() != size)
     throw container.Damaged(kIds, fmt::format("{} ids for {} codes", ids.size(), size));
   for (size_t i = 0; i < ids.size(); ++i) {
-    if (ids[i] < 0 || (i > 0 && ids[i] <= ids[i - 1])) {
+    if (ids[i] < 0 || ids[i] > kMaxId || (i > 0 && ids[i] <= ids[i - 1])) {
       throw container.Damaged(kIds, fmt::format("id {} is not larger than the one before", i));
     }
   }

@@ -76,13 +76,11 @@ void IndexSnapshot::RequireQueries(const BinaryCodes& queries) const {
 SearchResult IndexSnapshot::Search(const BinaryCodes& queries, int64_t k,
                                    const RunContext& context) const {
   RequireQueries(queries);
-  RequireCount(k);
-  if (check_) check_->Touch();
   const auto query_count = static_cast<size_t>(queries.size());
-  SearchResult result;
-  result.k = k;
-  result.neighbours.resize(query_count * static_cast<size_t>(k));
+  auto result = MakeRoomForAnswers<Neighbour>(query_count, k);
+  if (check_) check_->Touch();
   if (query_count == 0 || k == 0) return result;
+  const int64_t there = std::min<int64_t>(k, std::max<int64_t>(1, content_->size));
   const std::span<Neighbour> answers = result.neighbours;
   const ScanQueries prepared(queries.rows(), queries.bytes_per_code());
   std::vector<size_t> piece_counts;
@@ -92,7 +90,7 @@ SearchResult IndexSnapshot::Search(const BinaryCodes& queries, int64_t k,
     ScanScratch& scratch = ThreadScratch();
     if (scratch.tops.size() < count) scratch.tops.resize(count);
     const std::span<TopK> tops = std::span(scratch.tops).first(count);
-    for (TopK& top : tops) top.Reset(k, bits_, true);
+    for (TopK& top : tops) top.Reset(there, bits_, true);
     IdOrder order;
     for (const Piece& piece : pieces) {
       const Part& part = content_->parts[piece.part];
@@ -109,11 +107,6 @@ SearchResult IndexSnapshot::Search(const BinaryCodes& queries, int64_t k,
   };
   SplitSearch(piece_counts, query_count, context, find_best, answers);
   return result;
-}
-
-void IndexSnapshot::RequireCount(int64_t k) {
-  if (k < 0)
-    throw Error(ErrorCode::kInvalidArgument, fmt::format("k = {}: expected a number from 0", k));
 }
 
 std::vector<std::vector<Neighbour>> IndexSnapshot::RangeSearch(const BinaryCodes& queries,

@@ -147,7 +147,6 @@ class IndexSnapshot {
 
   Place Find(int64_t id) const { return content_->Find(id); }
   void RequireQueries(const BinaryCodes& queries) const;
-  static void RequireCount(int64_t k);
   // Everything in the parts that is not removed as of `version`, in the order of the ids.
   struct MergedRows {
     std::vector<uint8_t> rows;

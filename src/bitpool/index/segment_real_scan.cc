@@ -142,7 +142,8 @@ void RealSearchTask::ShowRow(const VisibleSegment& visible, size_t i, uint32_t r
 void RealSearchTask::FindNearRows(const VisibleSegment& visible, size_t query, int64_t k,
                                   int64_t candidates) {
   const SegmentTables& tables = *visible.segment->tables();
-  nearest_.Reset(candidates * k, queries_->bits(), false);
+  const auto slots = static_cast<int64_t>(visible.segment->size());
+  nearest_.Reset(candidates > slots / k ? slots : candidates * k, queries_->bits(), false);
   near_rows_.clear();
   tables.index().Search({queries_->code(query), queries_->bytes_per_code()}, nearest_, tables_,
                         [&](uint32_t row, int32_t distance) {

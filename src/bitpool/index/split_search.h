@@ -1,13 +1,18 @@
 #pragma once
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <new>
 #include <span>
 #include <vector>
 
+#include "bitpool/base/error.h"
 #include "bitpool/base/run_context.h"
 #include "bitpool/index/code_segment.h"
+#include "bitpool/index/index_snapshot.h"
 
 namespace bitpool {
 
@@ -42,6 +47,28 @@ void MergeBest(std::vector<Answer>& all, std::span<Answer> out) {
   std::partial_sort(all.begin(), all.begin() + kept, all.end());
   std::copy_n(all.begin(), kept, out.begin());
   std::fill(out.begin() + kept, out.end(), Answer());
+}
+
+// Places for the k best of each query. Throws kInvalidArgument for a negative k, and kResources,
+// with the numbers, when there is no memory for so many: k may be whatever a user has typed.
+template <class Answer>
+BestOfEach<Answer> MakeRoomForAnswers(size_t query_count, int64_t k) {
+  if (k < 0) {
+    throw Error(ErrorCode::kInvalidArgument, fmt::format("k = {}: expected a number from 0", k));
+  }
+  BestOfEach<Answer> result{.k = k, .neighbours = {}};
+  const auto places = static_cast<size_t>(k);
+  try {
+    if (query_count > 0 && places > result.neighbours.max_size() / query_count) {
+      throw std::bad_alloc();
+    }
+    result.neighbours.resize(query_count * places);
+  } catch (const std::bad_alloc&) {
+    throw Error(
+        ErrorCode::kResources,
+        fmt::format("k = {}: no memory for so many answers to each of {} queries", k, query_count));
+  }
+  return result;
 }
 
 // Finds the best of each query: find_best(pieces, first, count, emit) calls emit(i, best) with

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "bitpool/io/checksum.h"
+#include "bitpool/io/json_text.h"
 
 namespace bitpool {
 namespace {
@@ -87,6 +88,12 @@ class Parser {
     }
     std::memcpy(&header, bytes.data(), sizeof(Header));
     if (header.magic != kMagic) Fail("header", "not a Bitpool file (wrong magic)");
+    // Nothing of ours is written the other way round; a foreign program might.
+    if (header.version % 256 == 0 && __builtin_bswap32(header.version) <= kContainerVersion &&
+        header.version != 0) {
+      throw Error(ErrorCode::kUnsupported, view_.name(),
+                  "written on a big-endian machine; expected little-endian numbers");
+    }
     if (header.header_checksum != HeaderChecksum(header)) Fail("header", "checksum does not match");
     if (header.version > kContainerVersion) {
       throw Error(
@@ -355,10 +362,7 @@ Container Container::Parse(const std::shared_ptr<const FileView>& view) {
 
   Container container(view, parsed);
   const Section& section = container.Find(kMetadata, DType::kU1, 1);
-  const std::span<const std::byte> text = container.Read(section);
-  const auto* letters = reinterpret_cast<const char*>(text.data());
-  parsed->metadata =
-      nlohmann::json::parse(letters, letters + text.size(), nullptr, /*allow_exceptions=*/false);
+  parsed->metadata = ParseJson(container.Read(section));
   if (!parsed->metadata.is_object() || !parsed->metadata.contains("kind") ||
       !parsed->metadata["kind"].is_string()) {
     parser.Fail("section \"metadata\"", "expected a JSON object with a \"kind\"");

@@ -188,6 +188,12 @@ TEST(Container, ANewerVersionIsRefusedInClearWords) {
               [&] { ReadEverything(View(bytes)); });
 }
 
+TEST(Container, ABigEndianFileIsRefusedInClearWords) {
+  std::string bytes = SmallBytes();
+  Put(bytes, kVersionAt, __builtin_bswap32(1));
+  ExpectError(ErrorCode::kUnsupported, {"test", "big-endian"}, [&] { ReadEverything(View(bytes)); });
+}
+
 TEST(Container, MetadataMustBeAnObjectWithAKind) {
   // Rewrites the metadata in place with text of the same length and a right checksum.
   const auto with_metadata = [](const std::string& text) {
@@ -204,7 +210,9 @@ TEST(Container, MetadataMustBeAnObjectWithAKind) {
     return bytes;
   };
   EXPECT_EQ(Container::Parse(View(with_metadata(R"({"kind":"x"})"))).kind(), "x");
-  for (const std::string text : {"", "[]", "{}", R"({"kind":3})", R"({"kind":"x")", "\xff"}) {
+  // What is nested without end would exhaust the stack of whoever writes it.
+  for (const std::string text :
+       {"", "[]", "{}", R"({"kind":3})", R"({"kind":"x")", "\xff", R"({"kind":"x",[[[[)"}) {
     ExpectError(ErrorCode::kCorrupt, {"section \"metadata\""},
                 [&] { ReadEverything(View(with_metadata(text))); });
   }

@@ -7,6 +7,23 @@
 #include "bitpool/base/error.h"
 
 namespace bitpool {
+namespace {
+
+uint64_t StrideOf(int32_t dimension, DType dtype) {
+  return sizeof(dimension) + static_cast<uint64_t>(dimension) * DTypeSize(dtype);
+}
+
+// A dimension that has no meaning as it stands, and would have one the other way round.
+void RequireLittleEndian(const FileView& view, int32_t dimension, DType dtype) {
+  const uint64_t size = view.bytes().size();
+  if (dimension > 0 && size % StrideOf(dimension, dtype) == 0) return;
+  const auto swapped = static_cast<int32_t>(__builtin_bswap32(static_cast<uint32_t>(dimension)));
+  if (swapped <= 0 || size % StrideOf(swapped, dtype) != 0) return;
+  throw Error(ErrorCode::kUnsupported, view.name(),
+              fmt::format("big-endian (dimension {}); expected little-endian numbers", swapped));
+}
+
+}  // namespace
 
 SampleFile ParseVecs(const std::shared_ptr<const FileView>& view, DType dtype) {
   const std::span<const std::byte> bytes = view->bytes();
@@ -16,12 +33,13 @@ SampleFile ParseVecs(const std::shared_ptr<const FileView>& view, DType dtype) {
                 "offset 0: the file ends before the first dimension");
   }
   std::memcpy(&dimension, bytes.data(), sizeof(dimension));
+  RequireLittleEndian(*view, dimension, dtype);
   if (dimension <= 0) {
     throw Error(ErrorCode::kCorrupt, view->name(),
                 fmt::format("offset 0: dimension {}, expected a positive number", dimension));
   }
   const auto wide = static_cast<uint64_t>(dimension);
-  const uint64_t stride = sizeof(dimension) + wide * DTypeSize(dtype);
+  const uint64_t stride = StrideOf(dimension, dtype);
   if (bytes.size() % stride != 0) {
     throw Error(ErrorCode::kCorrupt, view->name(),
                 fmt::format("offset {}: the file ends inside sample {} of dimension {}",

@@ -32,6 +32,12 @@ TEST(Vecs, RejectsBadDimensions) {
   ExpectError(ErrorCode::kCorrupt, {"offset 0"}, [] { ParseVecs(View("abc"), DType::kF4); });
 }
 
+TEST(Vecs, SaysWhenAFileIsBigEndian) {
+  const auto swapped = static_cast<int>(__builtin_bswap32(2));
+  ExpectError(ErrorCode::kUnsupported, {"test", "big-endian (dimension 2)"},
+              [&] { ParseVecs(View(Pack(swapped, 1.0F, 2.0F)), DType::kF4); });
+}
+
 TEST(Vecs, RejectsAChangingDimensionWithItsOffset) {
   const SampleFile file = ParseVecs(View(Pack(2, 1.0F, 2.0F, 3, 3.0F, 4.0F)), DType::kF4);
   ExpectError(ErrorCode::kCorrupt, {"offset 12", "sample 1 has dimension 3, expected 2"},

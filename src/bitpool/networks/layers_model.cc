@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "bitpool/base/error.h"
+#include "bitpool/io/json_text.h"
 
 namespace bitpool {
 namespace {
@@ -17,9 +18,8 @@ using nlohmann::json;
 // More than any network has, so that sizes cannot overflow.
 constexpr int64_t kMostNumbers = int64_t{1} << 32;
 
-json ParseJson(const FileView& view) {
-  const auto* text = reinterpret_cast<const char*>(view.bytes().data());
-  json parsed = json::parse(text, text + view.bytes().size(), nullptr, false);
+json ParseDescription(const FileView& view) {
+  json parsed = ParseJson(view.bytes());
   if (parsed.is_object()) return parsed;
   throw Error(ErrorCode::kCorrupt, view.name(), "expected a model of TensorFlow.js (JSON)");
 }
@@ -44,7 +44,7 @@ void AppendNumbers(const FileView& view, std::vector<std::byte>& all) {
 LayersModel LayersModel::Open(Env& env, const fs::path& model_json) {
   LayersModel model;
   model.file_ = model_json.string();
-  const json description = ParseJson(*env.Map(model_json));
+  const json description = ParseDescription(*env.Map(model_json));
   std::vector<std::byte> bytes;
   size_t count = 0;
   try {
@@ -59,6 +59,7 @@ LayersModel LayersModel::Open(Env& env, const fs::path& model_json) {
         model.places_.insert_or_assign(weight.at("name").get<std::string>(), std::move(place));
       }
       for (const json& path : group.at("paths")) {
+        if (bytes.size() > count * sizeof(float)) break;  // too many already
         AppendNumbers(*env.Map(model_json.parent_path() / path.get<std::string>()), bytes);
       }
     }

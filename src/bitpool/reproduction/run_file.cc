@@ -3,12 +3,12 @@
 #include <fmt/format.h>
 
 #include <span>
-#include <string_view>
 #include <utility>
 
 #include "bitpool/base/error.h"
 #include "bitpool/io/atomic_file.h"
 #include "bitpool/io/checksum.h"
+#include "bitpool/io/json_text.h"
 
 namespace bitpool {
 namespace {
@@ -61,9 +61,7 @@ void RunFile::Save() {
 
 void RunFile::Load() {
   const auto view = env_.Map(path_);
-  const std::string_view text(reinterpret_cast<const char*>(view->bytes().data()),
-                              view->bytes().size());
-  const nlohmann::json json = nlohmann::json::parse(text, nullptr, false);
+  const nlohmann::json json = ParseJson(view->bytes());
   if (!json.is_object()) throw Error(ErrorCode::kCorrupt, "not JSON of a run");
   if (json.value("format", nlohmann::json()) != kFormat ||
       json.value("run", nlohmann::json()) != run_ ||

@@ -24,10 +24,11 @@ Labels Labels::Multi(const std::vector<std::vector<int32_t>>& classes) {
 void Labels::Add(std::vector<int32_t> classes) {
   std::sort(classes.begin(), classes.end());
   classes.erase(std::unique(classes.begin(), classes.end()), classes.end());
-  if (!classes.empty() && classes.front() < 0) {
-    throw Error(ErrorCode::kInvalidArgument,
-                fmt::format("labels: item {} has class {}, expected a number from 0", size(),
-                            classes.front()));
+  if (!classes.empty() && (classes.front() < 0 || classes.back() >= kMaxClasses)) {
+    throw Error(
+        ErrorCode::kInvalidArgument,
+        fmt::format("labels: item {} has class {}, expected a number from 0 to {}", size(),
+                    classes.front() < 0 ? classes.front() : classes.back(), kMaxClasses - 1));
   }
   if (!classes.empty()) class_count_ = std::max<Index>(class_count_, Index{classes.back()} + 1);
   single_ = single_ && classes.size() == 1;

@@ -8,10 +8,14 @@
 
 namespace bitpool {
 
+// Classes are numbers below this: who counts the members of each needs a place for all of them.
+inline constexpr int32_t kMaxClasses = 1 << 22;
+
 // The classes of each item: one, several, or none. Classes are numbers from 0.
 class Labels {
  public:
-  // One class per item. Throws kInvalidArgument for a negative class.
+  // One class per item. Throws kInvalidArgument for a class that is negative or not below
+  // kMaxClasses.
   static Labels Single(const std::vector<int32_t>& classes);
   // Any number of classes per item, in any order; repetitions count once.
   static Labels Multi(const std::vector<std::vector<int32_t>>& classes);

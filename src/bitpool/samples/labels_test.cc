@@ -25,6 +25,10 @@ TEST(Labels, SingleAndMulti) {
   EXPECT_EQ(multi.class_count(), 6);
   ExpectError(ErrorCode::kInvalidArgument, {"item 1", "-2"}, [] { Labels::Single({0, -2}); });
   EXPECT_EQ(Labels().class_count(), 0);
+  EXPECT_EQ(Labels::Single({kMaxClasses - 1}).class_count(), kMaxClasses);
+  ExpectError(ErrorCode::kInvalidArgument, {"item 0", "2147483647"}, [] {
+    Labels::Multi({{1, INT32_MAX}});
+  });
 }
 
 TEST(Labels, SelectKeepsTheOrderAsked) {

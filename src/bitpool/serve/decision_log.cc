@@ -3,10 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 
 #include "bitpool/base/error.h"
 #include "bitpool/http/problem.h"
 #include "bitpool/io/atomic_file.h"
+#include "bitpool/io/json_text.h"
 #include "bitpool/serve/parameters.h"
 
 namespace bitpool {
@@ -64,17 +66,25 @@ json Stored(const ServedDecision& decision) {
 }
 
 ServedDecision ReadDecision(uint64_t number, const json& stored) {
-  return {.number = number,
-          .action = stored.at("action"),
-          .groups = stored.at("groups"),
-          .kept = ReadPictures(stored.at("kept")),
-          .gone = ReadPictures(stored.at("gone")),
-          .keeper = stored.at("keeper"),
-          .moved = stored.at("moved"),
-          .in_library = stored.at("in_library"),
-          .failures = {},
-          .time = stored.at("time"),
-          .undone = stored.at("undone")};
+  ServedDecision decision = {.number = number,
+                             .action = stored.at("action"),
+                             .groups = stored.at("groups"),
+                             .kept = ReadPictures(stored.at("kept")),
+                             .gone = ReadPictures(stored.at("gone")),
+                             .keeper = stored.at("keeper"),
+                             .moved = stored.at("moved"),
+                             .in_library = stored.at("in_library"),
+                             .failures = {},
+                             .time = stored.at("time"),
+                             .undone = stored.at("undone")};
+  const bool fits = decision.keeper.empty() || decision.keeper.size() == decision.gone.size();
+  if (!fits || std::ranges::any_of(decision.keeper, [&](uint64_t keeper) {
+        return keeper >= decision.kept.size();
+      })) {
+    throw Error(ErrorCode::kCorrupt,
+                "keeper: expected the place of a kept picture for each that went");
+  }
+  return decision;
 }
 
 // Moves a file to a place where there is none.
@@ -122,11 +132,13 @@ DecisionLog::DecisionLog(Env& env, const fs::path& library) : env_(env), library
   const fs::path folder = library_ / "decisions";
   if (!env_.Exists(folder)) return;
   for (const std::string& name : env_.List(folder)) {
+    uint64_t number = 0;
+    std::from_chars(name.data(), name.data() + name.size(), number);
+    if (number == 0 || FileOf(number) != folder / name) continue;
+    last_number_ = std::max(last_number_, number);
     try {
       const std::vector<std::byte> bytes = env_.Read(folder / name, kMostBytes);
-      const auto* text = reinterpret_cast<const char*>(bytes.data());
-      const uint64_t number = std::stoull(name);
-      decisions_[number] = ReadDecision(number, json::parse(text, text + bytes.size()));
+      decisions_[number] = ReadDecision(number, ParseJson(bytes));
     } catch (const std::exception&) {  // what cannot be read does no harm
     }
   }
@@ -148,6 +160,7 @@ void DecisionLog::Save(const ServedDecision& decision) {
   env_.MakeFolders(library_ / "decisions");
   WriteFile(env_, FileOf(decision.number), std::as_bytes(std::span(text)), IfExists::kReplace);
   decisions_[decision.number] = decision;
+  last_number_ = std::max(last_number_, decision.number);
   Index();
 }
 
@@ -163,7 +176,7 @@ void DecisionLog::Index() {
 
 ServedDecision DecisionLog::Add(ServedDecision decision, bool move, const fs::path& root) {
   const std::lock_guard lock(mutex_);
-  decision.number = decisions_.empty() ? 1 : decisions_.rbegin()->first + 1;
+  decision.number = last_number_ + 1;
   decision.time = TimeNow();
   decision.moved = move && !decision.gone.empty();
   Save(decision);

@@ -77,6 +77,7 @@ class DecisionLog {
   std::filesystem::path library_;
   mutable std::mutex mutex_;
   std::map<uint64_t, ServedDecision> decisions_;
+  uint64_t last_number_ = 0;  // of any file there, also one that cannot be read: none is replaced
   std::set<std::pair<std::string, Content>> gone_;
 };
 

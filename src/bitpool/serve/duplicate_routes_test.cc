@@ -158,6 +158,39 @@ TEST_F(DuplicateRoutesTest, NotDuplicatesStaysDecidedUntilItIsUndone) {
   EXPECT_EQ(Groups("?kind=similar").size(), 1U);
 }
 
+// Whatever a file of a decision has become, the server starts and answers, and no file is replaced.
+TEST_F(DuplicateRoutesTest, DamagedFilesOfDecisionsDoNoHarm) {
+  Begin();
+  Decide({{"action", "keep"},
+          {"keep", {IdOf("exact1.jpg")}},
+          {"pictures", {IdOf("exact1.jpg"), IdOf("copies/exact2.jpg")}}});
+  const std::filesystem::path file = folder.library() / "decisions" / "000001.json";
+  const std::string good = testing::ToString(Env::Posix().Read(file, 1 << 20));
+  const auto expect_answers = [&](const std::string& content) {
+    std::ofstream(file, std::ios::binary) << content;
+    Begin();
+    for (const char* what : {"", "/decisions", "/script"}) {
+      EXPECT_EQ(Get(std::string("/v1/libraries/photos/duplicates") + what).status, 200) << content;
+    }
+  };
+  for (size_t i = 0; i < good.size(); ++i) {
+    std::string damaged = good;
+    damaged[i] = static_cast<char>(damaged[i] ^ (i % 2 == 0 ? 0x01 : 0x10));
+    expect_answers(damaged);
+    if (i % 5 == 0) expect_answers(good.substr(0, i));
+  }
+  json stored = json::parse(good);
+  stored["keeper"] = {999};  // the place of a picture that was kept
+  expect_answers(stored.dump());
+  stored["keeper"] = {0, 0, 0};
+  expect_answers(stored.dump());
+  EXPECT_EQ(Decide({{"action", "keep"},
+                    {"keep", {IdOf("edited1.jpg")}},
+                    {"pictures", {IdOf("edited1.jpg"), IdOf("edited2.jpg")}}})["id"],
+            "2");
+  EXPECT_EQ(testing::ToString(Env::Posix().Read(file, 1 << 20)), stored.dump());
+}
+
 TEST_F(DuplicateRoutesTest, BadDecisionsAreNamed) {
   Begin();
   const auto refused = [&](const json& body, const std::string& words) {

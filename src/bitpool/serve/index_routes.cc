@@ -16,6 +16,9 @@ namespace {
 using nlohmann::json;
 
 constexpr int64_t kMostMatches = 10'000;
+// Of all queries of a request together, so that a body of a few megabytes cannot ask for the memory
+// of the machine: 160 MB, and some gigabytes for a moment when they are written as JSON.
+constexpr int64_t kMostAnswers = 10'000'000;
 
 BinaryCodes CodesOf(const json& body, int bits) {
   return BinaryCodes::FromHex(
@@ -54,16 +57,15 @@ HttpResponse AddCodes(const RouteCall& call, ServedIndex& index) {
   if (IsRaw(call.request)) return AddRaw(call, index, replace);
   const json body = JsonBody(call.request);
   std::optional<std::vector<int64_t>> ids;
-  if (body.contains("ids")) ids = FieldOf<std::vector<int64_t>>(body, "ids", "whole numbers");
+  if (body.contains("ids")) ids = JsonWholeNumbers(body, "ids");
   const BinaryCodes codes = CodesOf(body, index.codes().bits());
   return JsonResponse(ChangeJson(index.Add(codes, std::move(ids), replace), index));
 }
 
 HttpResponse RemoveCodes(const RouteCall& call, ServedIndex& index) {
-  const std::vector<int64_t> ids =
-      IsRaw(call.request)
-          ? RawArray<int64_t>(call.request.body)
-          : FieldOf<std::vector<int64_t>>(JsonBody(call.request), "ids", "whole numbers");
+  const std::vector<int64_t> ids = IsRaw(call.request)
+                                       ? RawArray<int64_t>(call.request.body)
+                                       : JsonWholeNumbers(JsonBody(call.request), "ids");
   return JsonResponse(ChangeJson(index.Remove(ids), index));
 }
 
@@ -106,20 +108,51 @@ HttpResponse AsRaw(const Answers& answers) {
   return response;
 }
 
+// As many as there can be. Throws ProblemError for more answers than one request may have.
+int64_t AllowedCount(bitpool::Index queries, int64_t k, const IndexSnapshot& index) {
+  const int64_t count = std::min<int64_t>(k, std::max<bitpool::Index>(1, index.size()));
+  if (queries <= kMostAnswers / count) return count;
+  throw ProblemError(400, "invalid_argument",
+                     fmt::format("k: {} for each of {} queries, expected at most {} answers in all",
+                                 k, queries, kMostAnswers));
+}
+
+// All within the radius of each query, found for so many queries at a time that what is found fits
+// into memory also when it is everything.
+template <class Take>
+void SearchRadius(const IndexSnapshot& index, const BinaryCodes& queries, int radius,
+                  const RunContext& context, const Take& take) {
+  const bitpool::Index at_once =
+      std::max<bitpool::Index>(1, kMostAnswers / std::max<bitpool::Index>(1, index.size()));
+  const auto bytes = static_cast<bitpool::Index>(queries.bytes_per_code());
+  for (bitpool::Index first = 0; first < queries.size(); first += at_once) {
+    const bitpool::Index count = std::min(at_once, queries.size() - first);
+    const auto rows = queries.rows().subspan(static_cast<size_t>(first * bytes),
+                                             static_cast<size_t>(count * bytes));
+    const BinaryCodes some(queries.bits(), {rows.begin(), rows.end()});
+    for (const auto& found : index.RangeSearch(some, radius, context)) take(found);
+  }
+}
+
 Answers SearchCodes(const IndexSnapshot& index, const BinaryCodes& queries,
                     std::optional<int64_t> radius, int64_t k, const RunContext& context) {
   Answers answers;
+  int64_t all = 0;
   const auto add = [&](std::span<const Neighbour> found) {
     auto& row = answers.rows.emplace_back();
     for (const Neighbour& near : found) {
       if (near.id < 0 || std::ssize(row) == k) break;
       row.push_back({.id = near.id, .score = 0, .distance = near.distance});
     }
+    all += std::ssize(row);
+    if (all <= kMostAnswers) return;
+    throw ProblemError(400, "invalid_argument",
+                       fmt::format("radius: more than {} answers in all, expected fewer queries or "
+                                   "a smaller radius or k",
+                                   kMostAnswers));
   };
   if (radius) {
-    for (const auto& found : index.RangeSearch(queries, static_cast<int>(*radius), context)) {
-      add(found);
-    }
+    SearchRadius(index, queries, static_cast<int>(*radius), context, add);
   } else {
     const SearchResult result = index.Search(queries, k, context);
     for (bitpool::Index query = 0; query < queries.size(); ++query) add(result.of(query));
@@ -155,12 +188,13 @@ HttpResponse Search(const RouteCall& call, const ServedIndex& served, const RunC
   if (real) {
     const MatrixF values =
         raw ? RawMatrix(call.request.body, index.bits()) : JsonMatrix(body, "values", index.bits());
-    answers = SearchValues(index, values, k, context);
+    answers = SearchValues(index, values, AllowedCount(values.cols(), k, index), context);
   } else {
     const BinaryCodes queries =
         raw ? BinaryCodes(index.bits(), RawArray<uint8_t>(call.request.body))
             : CodesOf(body, index.bits());
-    answers = SearchCodes(index, queries, radius, k, context);
+    answers = SearchCodes(index, queries, radius,
+                          radius ? k : AllowedCount(queries.size(), k, index), context);
   }
   return WantsRaw(call.request) ? AsRaw(answers) : AsJson(answers);
 }

@@ -9,6 +9,7 @@
 #include <chrono>
 
 #include "bitpool/http/problem.h"
+#include "bitpool/io/json_text.h"
 
 namespace bitpool {
 namespace {
@@ -65,7 +66,7 @@ uint64_t NumberSegment(const std::string& segment, std::string_view what) {
 }
 
 nlohmann::json JsonBody(const HttpRequest& request) {
-  nlohmann::json json = nlohmann::json::parse(request.body, nullptr, false);
+  nlohmann::json json = ParseJson(request.body);
   if (!json.is_object())
     throw ProblemError(400, "invalid_request", "the body: expected an object of JSON");
   return json;

@@ -41,6 +41,21 @@ MatrixF RawMatrix(std::string_view bytes, Index rows) {
   return matrix;
 }
 
+std::vector<int64_t> JsonWholeNumbers(const nlohmann::json& body, const char* field) {
+  const auto found = body.find(field);
+  bool fine = found != body.end() && found->is_array();
+  std::vector<int64_t> numbers;
+  for (size_t i = 0; fine && i < found->size(); ++i) {
+    const nlohmann::json& one = (*found)[i];
+    fine = one.is_number_integer() &&
+           (!one.is_number_unsigned() || one.get<uint64_t>() <= uint64_t{INT64_MAX});
+    if (fine) numbers.push_back(one.get<int64_t>());
+  }
+  if (fine) return numbers;
+  throw ProblemError(400, "invalid_argument",
+                     fmt::format("{}: expected a list of whole numbers", field));
+}
+
 MatrixF JsonMatrix(const nlohmann::json& body, const char* field, Index rows) {
   const auto lists = FieldOf<std::vector<std::vector<float>>>(body, field, "rows of numbers");
   MatrixF matrix(rows, static_cast<Index>(lists.size()));

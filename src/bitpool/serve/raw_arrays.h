@@ -41,6 +41,9 @@ std::string RawText(const std::vector<Number>& numbers) {
 MatrixF RawMatrix(std::string_view bytes, Index rows);
 MatrixF JsonMatrix(const nlohmann::json& body, const char* field, Index rows);
 
+// A field that is a list of whole numbers; nothing is rounded.
+std::vector<int64_t> JsonWholeNumbers(const nlohmann::json& body, const char* field);
+
 // A field of an object; `expected` is for the message.
 template <class T>
 T FieldOf(const nlohmann::json& body, const char* field, const char* expected) {

@@ -107,7 +107,10 @@ HttpResponse FullAnswer(const ServedLibrary& served, const QueryAnswer& answer,
 HttpResponse IdsLike(const ServedLibrary& served, uint64_t id, const SearchQuery& query,
                      const RunContext& context) {
   const std::shared_ptr<const LibraryMoment> moment = served.moment();
-  if (!moment) (void)served.Snapshot();  // says why
+  if (!moment) {
+    (void)served.Snapshot();  // says why, unless the first codes came this very moment
+    throw ProblemError(503, "busy", fmt::format("{}: is just being opened", served.name()));
+  }
   const IndexSnapshot& index = moment->index;
   std::vector<uint8_t> code(BytesPerCode(index.bits()));
   if (!index.CopyCode(static_cast<int64_t>(id), code)) {

@@ -42,6 +42,54 @@ TEST_F(SearchRoutesTest, IdsAloneAreThoseOfTheFullAnswer) {
             (std::vector<std::pair<int, int>>{{6, 0}, {2, 1}}));
 }
 
+// Whole numbers are written with digits alone, and have ends.
+TEST_F(SearchRoutesTest, NumbersWithoutMeaningAreNamed) {
+  Fill({7, 8});
+  Begin();
+  const std::vector<std::string> none = {"",
+                                         "%20",
+                                         "x",
+                                         "nan",
+                                         "inf",
+                                         "1.5",
+                                         "1e3",
+                                         "0x1",
+                                         "-1",
+                                         "+1",
+                                         "1 ",
+                                         "-0.0",
+                                         "9223372036854775808",
+                                         "-9223372036854775809",
+                                         "18446744073709551616",
+                                         std::string(1000, '9')};
+  for (const std::string& number : none) {
+    for (const std::string name : {"k", "radius"}) {
+      ExpectProblem(Post("/v1/libraries/photos/search?" + name + "=" + number, "{\"picture\": 1}"),
+                    400, "invalid_argument", name);
+    }
+    ExpectProblem(Get("/v1/libraries/photos/pictures?limit=" + number), 400, "invalid_argument",
+                  "limit");
+    EXPECT_EQ(Get("/v1/libraries/photos/pictures/" + number).status, 404) << number;
+    for (const std::string& box : {number + ",0,1,1", "0,0,1," + number}) {
+      if (number == "-0.0") continue;
+      ExpectProblem(Post("/v1/libraries/photos/search?box=" + box, "{\"picture\": 1}"), 400,
+                    "invalid_argument", "box");
+    }
+    if (number == "1 ") continue;  // in JSON a space means nothing
+    const std::string body = "{\"picture\": " + number + "}";
+    EXPECT_GE(Post("/v1/libraries/photos/search", body).status, 400) << number;
+    EXPECT_LT(Post("/v1/libraries/photos/search", body).status, 500) << number;
+  }
+  EXPECT_EQ(Post("/v1/libraries/photos/search?k=10000&radius=4096", "{\"picture\": 1}").status,
+            200);
+  for (const char* beyond : {"k=0", "k=10001", "radius=4097", "k=9223372036854775807"}) {
+    ExpectProblem(Post(std::string("/v1/libraries/photos/search?") + beyond, "{\"picture\": 1}"),
+                  400, "invalid_argument");
+  }
+  ExpectProblem(Post("/v1/libraries/photos/search", "{\"picture\": 18446744073709551615}"), 404,
+                "not_found");
+}
+
 TEST_F(SearchRoutesTest, APictureAloneHasNoNeighbours) {
   Fill({7});
   Begin();

@@ -1,7 +1,6 @@
 #include "bitpool/serve/served_index.h"
 
 #include <algorithm>
-#include <numeric>
 
 #include "bitpool/index/index_file.h"
 
@@ -21,8 +20,7 @@ ServedIndex::Change ServedIndex::Add(const BinaryCodes& codes,
   Change change{.added = static_cast<uint64_t>(codes.size())};
   if (!ids) {
     change.first_id = max_id_ + 1;
-    ids.emplace(static_cast<size_t>(codes.size()));
-    std::iota(ids->begin(), ids->end(), max_id_ + 1);
+    ids = CountIds(max_id_ + 1, codes.size());
   }
   change.removed = index_->Change(
       replace ? std::span<const int64_t>(*ids) : std::span<const int64_t>(), codes, *ids);

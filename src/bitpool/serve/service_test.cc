@@ -210,6 +210,45 @@ TEST_F(IndexRoutesTest, IdsAreNotGivenTwice) {
   EXPECT_EQ(Json(Post("/v1/indexes/codes/add", "{\"codes\": [\"00ff\"]}"))["first_id"], 4);
 }
 
+TEST_F(IndexRoutesTest, IdsAtTheEndOfTheirRange) {
+  const std::string base = "/v1/indexes/codes/";
+  ExpectProblem(Post(base + "add", R"({"codes": ["0000"], "ids": [9223372036854775807]})"), 400,
+                "invalid_argument", "9223372036854775807");
+  EXPECT_EQ(Post(base + "add", R"({"codes": ["0000"], "ids": [9223372036854775806]})").status, 200);
+  ExpectProblem(Post(base + "add", R"({"codes": ["0001"]})"), 400, "invalid_argument", "ids left");
+  service->Stop();
+  EXPECT_EQ(OpenIndex(Env::Posix(), file, true, RunContext())->max_id(), kMaxId);
+}
+
+// Numbers are taken as they are or not at all.
+TEST_F(IndexRoutesTest, IdsAreWholeNumbers) {
+  for (const char* ids : {"[1.5]", "[1e3]", "[true]", "[\"1\"]", "[18446744073709551615]", "7",
+                          "[9223372036854775808]", "[null]", "{\"a\": 1}"}) {
+    ExpectProblem(Post("/v1/indexes/codes/remove", fmt::format(R"({{"ids": {}}})", ids)), 400,
+                  "invalid_argument", "ids");
+  }
+  EXPECT_EQ(GetJson("/v1/indexes/codes")["codes"], 3);
+}
+
+// A body of a few megabytes must not ask for the memory of the machine.
+TEST_F(IndexRoutesTest, AnswersOfARequestAreLimited) {
+  const std::string many(std::size_t{2} * 4'000'000, '\x0f');  // queries of 2 bytes
+  ExpectProblem(PostRaw("/v1/indexes/codes/search?k=10000", many), 400, "invalid_argument",
+                "4000000 queries");
+  ExpectProblem(PostRaw("/v1/indexes/codes/search?radius=16", many), 400, "invalid_argument",
+                "radius");
+  const std::string few = many.substr(0, 20'000);
+  EXPECT_EQ(PostRaw("/v1/indexes/codes/search?k=10000", few).status, 200);
+  EXPECT_EQ(PostRaw("/v1/indexes/codes/search?radius=16", few).status, 200);
+}
+
+TEST_F(IndexRoutesTest, BodiesMayNotBeNestedWithoutEnd) {
+  const std::string deep = "{\"codes\": " + std::string(1'000'000, '[');
+  ExpectProblem(Post("/v1/indexes/codes/search", deep), 400, "invalid_request");
+  ExpectProblem(Post("/v1/indexes/codes/search", deep + std::string(1'000'000, ']') + "}"), 400,
+                "invalid_request");
+}
+
 TEST_F(IndexRoutesTest, BadBodiesAreNamed) {
   const std::string base = "/v1/indexes/codes/";
   ExpectProblem(Post(base + "search", "{\"codes\": [\"0f\"]}"), 400, "invalid_argument", "0f");

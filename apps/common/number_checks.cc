@@ -1,0 +1,65 @@
+#include "number_checks.h"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <cmath>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace bitpool::app {
+namespace {
+
+template <class Number>
+bool Parses(std::string_view text, Number& number) {
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  return error == std::errc() && end == text.data() + text.size();
+}
+
+template <class Number>
+bool IsWhole(std::string_view text) {
+  Number number = 0;
+  const std::string_view digits = text.starts_with('-') ? text.substr(1) : text;
+  const bool octal = digits.size() > 1 && digits.starts_with('0');
+  return !octal && Parses(text, number);
+}
+
+bool IsReal(std::string_view text) {
+  double number = 0;
+  return Parses(text, number) && std::isfinite(number);
+}
+
+// What is wrong with a value, in the way of CLI11: empty when nothing is.
+std::string Problem(bool fine, const char* expected, const std::string& value) {
+  return fine ? "" : fmt::format("expected {}, got \"{}\"", expected, value);
+}
+
+void RequireNumber(CLI::Option& option) {
+  const std::string type = option.get_type_name();
+  if (type.find("FLOAT") != std::string::npos) {
+    option.check(
+        [](const std::string& value) { return Problem(IsReal(value), "a finite number", value); });
+  } else if (type.starts_with("INT")) {
+    option.check([](const std::string& value) {
+      return Problem(IsWhole<int64_t>(value), "a whole number", value);
+    });
+  } else if (type.starts_with("UINT")) {
+    option.check([](const std::string& value) {
+      return Problem(IsWhole<uint64_t>(value), "a whole number from 0", value);
+    });
+  }
+}
+
+}  // namespace
+
+void RequireNumbers(CLI::App& app) {
+  for (CLI::Option* option : app.get_options([](CLI::Option*) { return true; })) {
+    RequireNumber(*option);
+  }
+  for (CLI::App* command : app.get_subcommands([](CLI::App*) { return true; })) {
+    RequireNumbers(*command);
+  }
+}
+
+}  // namespace bitpool::app
