@@ -6,7 +6,6 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <nlohmann/json.hpp>
 #include <numeric>
 #include <optional>
@@ -19,15 +18,17 @@
 #include "bitpool/base/stopwatch.h"
 #include "bitpool/codes/binary_codes.h"
 #include "bitpool/image/decode.h"
+#include "bitpool/image/perceptual_hash.h"
 #include "bitpool/image/picture_edits.h"
 #include "bitpool/image/thumbnail.h"
 #include "bitpool/io/atomic_file.h"
 #include "bitpool/library/library_coder.h"
 #include "bitpool/library/library_duplicates.h"
+#include "bitpool/library/picture_examination.h"
 #include "bitpool/library/picture_library.h"
 #include "bitpool/pictures/picture_coder.h"
 #include "bitpool/pictures/picture_files.h"
-#include "perceptual_hash.h"
+#include "temporary_folder.h"
 
 namespace bitpool::bench {
 namespace {
@@ -37,29 +38,6 @@ namespace fs = std::filesystem;
 constexpr int kSavedQuality = 95;  // of the edited copies
 // Share of pairs that are to be right at the radius of the perceptual hash.
 constexpr double kHashPrecision = 0.995;
-
-// Removed with all that is in it.
-class TemporaryFolder {
- public:
-  TemporaryFolder() {
-    std::string pattern = (fs::temp_directory_path() / "bitpool-bench-XXXXXX").string();
-    if (mkdtemp(pattern.data()) == nullptr) {
-      throw Error(ErrorCode::kIo, pattern + ": cannot make a temporary folder");
-    }
-    path_ = pattern;
-  }
-  ~TemporaryFolder() {
-    std::error_code ignored;
-    fs::remove_all(path_, ignored);
-  }
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-
-  const fs::path& path() const { return path_; }
-
- private:
-  fs::path path_;
-};
 
 // Links to the first pictures under numbers, which keep their order.
 void LinkPictures(const DuplicatesBenchOptions& options, const fs::path& folder,
@@ -77,11 +55,11 @@ void LinkPictures(const DuplicatesBenchOptions& options, const fs::path& folder,
 // An edited copy of a picture: its code, when it has one, and its perceptual hash.
 struct EditedCopy {
   std::optional<PictureCode> code;
-  std::vector<uint8_t> hash;
+  uint64_t hash = 0;
 };
 // A picture's own hash, and its copies.
 struct EditedPicture {
-  std::vector<uint8_t> hash;
+  uint64_t hash = 0;
   std::array<EditedCopy, kPictureEdits.size()> copies;
 };
 
@@ -105,13 +83,13 @@ EditedPicture EncodeEdits(const PictureCoder& coder, const fs::path& file) {
 struct IndexedPicture {
   uint64_t id;
   std::string path;
-  std::vector<uint8_t> code;
+  std::vector<uint8_t> code;  // empty when it is too plain for one
 };
 
 std::vector<IndexedPicture> IndexedPictures(const LibrarySnapshot& library) {
   std::vector<IndexedPicture> pictures;
   library.catalogue().ForEach(PictureSet::kCurrent, [&](const CataloguedPicture& picture) {
-    if (!picture.code.empty()) pictures.push_back({picture.id, picture.path, picture.code});
+    if (CanBeSeen(picture)) pictures.push_back({picture.id, picture.path, picture.code});
   });
   return pictures;
 }
@@ -131,10 +109,8 @@ class PairDistances {
       : right_(kPictureEdits.size(), std::vector<int64_t>(static_cast<size_t>(bits) + 1)),
         wrong_(static_cast<size_t>(bits) + 1) {}
 
-  void Add(size_t edit, std::span<const uint8_t> copy, std::span<const uint8_t> picture,
-           bool is_right) {
-    const auto distance = static_cast<size_t>(HammingDistance(copy, picture));
-    ++(is_right ? right_[edit] : wrong_)[distance];
+  void Add(size_t edit, int distance, bool is_right) {
+    ++(is_right ? right_[edit] : wrong_)[static_cast<size_t>(distance)];
   }
 
   int64_t RightWithin(size_t edit, size_t radius) const { return Within(right_[edit], radius); }
@@ -198,8 +174,10 @@ Findings Look(const LibrarySnapshot& library, const std::vector<IndexedPicture>&
       found.first[edit] += first(QueryOrder::kScore);
       found.first_hamming[edit] += first(QueryOrder::kHamming);
       for (size_t j = 0; j < pictures.size(); ++j) {
-        if (copy.code) found.codes.Add(edit, copy.code->code, pictures[j].code, i == j);
-        found.hashes.Add(edit, copy.hash, edited[j].hash, i == j);
+        if (copy.code && !pictures[j].code.empty()) {
+          found.codes.Add(edit, HammingDistance(copy.code->code, pictures[j].code), i == j);
+        }
+        found.hashes.Add(edit, HashDistance(copy.hash, edited[j].hash), i == j);
       }
     }
   }

@@ -26,7 +26,16 @@ endforeach()
 
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_DIRECTORY ${PROJECT_SOURCE_DIR}/build)
-set(CPACK_PACKAGE_CONTACT "Bitpool maintainers <maintainers@bitpool.invalid>")
+# The project has no address of its own. Whoever passes a package on names himself as for any other: by DEBFULLNAME and DEBEMAIL.
+set(contact_name "The Bitpool authors")
+set(contact_address "authors@bitpool.invalid")
+if(DEFINED ENV{DEBEMAIL})
+  set(contact_address $ENV{DEBEMAIL})
+  if(DEFINED ENV{DEBFULLNAME})
+    set(contact_name $ENV{DEBFULLNAME})
+  endif()
+endif()
+set(CPACK_PACKAGE_CONTACT "${contact_name} <${contact_address}>")
 set(CPACK_STRIP_FILES ON)
 # The program alone: the libraries are for those who build.
 set(CPACK_COMPONENTS_ALL program)

@@ -19,6 +19,7 @@ void AddPoolingBench(CLI::App* parent, Session& session);
 void AddQuantisationBench(CLI::App* parent, Session& session);
 void AddDuplicatesBench(CLI::App* parent, Session& session);
 void AddMatchingBench(CLI::App* parent, Session& session);
+void AddLibraryBench(CLI::App* parent, Session& session);
 void AddServeBench(CLI::App* parent, Session& session);
 
 }  // namespace bitpool::app

@@ -25,6 +25,7 @@ void AddBenchmarks(CLI::App& app, Session& session) {
   AddQuantisationBench(&app, session);
   AddDuplicatesBench(&app, session);
   AddMatchingBench(&app, session);
+  AddLibraryBench(&app, session);
   AddServeBench(&app, session);
 }
 

@@ -24,6 +24,9 @@ struct CataloguedPicture {
   Index width = 0;            // upright
   Index height = 0;
   std::string failure;  // why the picture has no code; empty: all is well
+  // Of what it looks like, so that copies are found also of pictures without a code; nothing when
+  // it cannot be seen, or an older Bitpool indexed it. May be added later: the id stays.
+  std::optional<uint64_t> perceptual_hash = {};
 
   bool operator==(const CataloguedPicture&) const = default;
 };

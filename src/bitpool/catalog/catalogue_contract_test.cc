@@ -68,6 +68,7 @@ TEST_P(CatalogueContract, KeepsEveryFieldAndOddPaths) {
     const auto batch = catalogue->StartBatch(PictureSet::kCurrent);
     for (const std::string& path : paths) {
       CataloguedPicture picture = MakePicture(path, expected.size());
+      if (expected.size() % 2 == 1) picture.perceptual_hash = ~uint64_t{0} - expected.size();
       if (expected.size() % 3 == 1) {
         picture.code.clear();
         picture.failure = "damaged: \xff \0 end"s;
@@ -107,6 +108,12 @@ TEST_P(CatalogueContract, AnIdStandsForOneContentAndOneCode) {
   EXPECT_EQ(PutOne(*catalogue, touched), first);
   EXPECT_EQ(catalogue->Snapshot()->FindByPath("a")->modified_ns, 77);
   EXPECT_EQ(catalogue->Snapshot()->FindByPath("a")->width, 3);
+
+  const uint64_t generation = catalogue->Snapshot()->generation();
+  touched.perceptual_hash = 0;  // which is not the same as none
+  EXPECT_EQ(PutOne(*catalogue, touched), first);
+  EXPECT_EQ(catalogue->Snapshot()->FindByPath("a")->perceptual_hash, 0U);
+  EXPECT_EQ(catalogue->Snapshot()->generation(), generation);
 
   const auto expect_new_id = [&](const CataloguedPicture& changed) {
     const uint64_t before = catalogue->Snapshot()->FindByPath("a")->id;
@@ -336,8 +343,13 @@ TEST_P(CatalogueContract, TheNextPicturesTakeThePlaceOfTheCurrentOnes) {
     EXPECT_EQ(batch->Put(MakePicture("c", 8)).id, 5U);
     EXPECT_EQ(batch->Put(MakePicture("c", 9)).replaced, 5U);
     EXPECT_EQ(batch->Remove("b"), std::nullopt);
-    batch->Put(MakePicture("d"));  // 7
+    CataloguedPicture d = MakePicture("d");
+    d.perceptual_hash = 4;
+    batch->Put(d);  // 7
     EXPECT_EQ(batch->Remove("d"), 7U);
+    CataloguedPicture a = MakePicture("a", 7);
+    a.perceptual_hash = 11;
+    EXPECT_EQ(batch->Put(a).id, 4U);
     batch->Touch("a", 42);
     EXPECT_EQ(batch->Commit(), 2U);
   }
@@ -347,6 +359,7 @@ TEST_P(CatalogueContract, TheNextPicturesTakeThePlaceOfTheCurrentOnes) {
   ASSERT_EQ(next.size(), 2U);
   EXPECT_EQ(next[0].id, 4U);
   EXPECT_EQ(next[0].modified_ns, 42);
+  EXPECT_EQ(next[0].perceptual_hash, 11U);
   EXPECT_EQ(next[1].id, 6U);
   EXPECT_EQ(PutOne(*catalogue, MakePicture("e")), 8U);
   {

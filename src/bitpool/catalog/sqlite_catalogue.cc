@@ -16,14 +16,15 @@ namespace {
 // The statements that change one set of pictures.
 struct SetStatements {
   SetStatements(SqliteDatabase& database, const char* table)
-      : find(database.Prepare(SelectPictures(table, "WHERE path = ?1"))),
+      : find(database.Prepare(SelectPictures(table, "WHERE path = ?1", kCatalogueVersion))),
         insert(database.Prepare(
             fmt::format("INSERT INTO {}(id, path, size, modified_ns, content_hash, code, width, "
-                        "height, failure) VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
+                        "height, failure, perceptual_hash) "
+                        "VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
                         table))),
         update(database.Prepare(fmt::format(
             "UPDATE {} SET path = ?2, size = ?3, modified_ns = ?4, content_hash = ?5, code = ?6, "
-            "width = ?7, height = ?8, failure = ?9 WHERE id = ?1",
+            "width = ?7, height = ?8, failure = ?9, perceptual_hash = ?10 WHERE id = ?1",
             table))),
         touch(
             database.Prepare(fmt::format("UPDATE {} SET modified_ns = ?2 WHERE path = ?1", table))),
@@ -242,6 +243,11 @@ class SqliteBatch : public CatalogueBatch {
         .Bind(7, picture.width)
         .Bind(8, picture.height)
         .BindText(9, picture.failure);
+    if (picture.perceptual_hash) {
+      use->Bind(10, std::bit_cast<int64_t>(*picture.perceptual_hash));
+    } else {
+      use->BindNull(10);
+    }
     use->Step();
   }
 

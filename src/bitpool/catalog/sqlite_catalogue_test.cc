@@ -90,10 +90,10 @@ TEST(SqliteCatalogue, OpenRefusesWhatIsNoCatalogue) {
 TEST(SqliteCatalogue, OpenRefusesWhatANewerBitpoolMade) {
   const TempFolder folder;
   Create(folder / "catalogue");
-  Tamper(folder / "catalogue", "PRAGMA user_version = 4");
+  Tamper(folder / "catalogue", "PRAGMA user_version = 5");
   for (const CatalogueAccess access :
        {CatalogueAccess::kRead, CatalogueAccess::kWrite, CatalogueAccess::kCreate}) {
-    ExpectError(ErrorCode::kUnsupported, {"/catalogue", "a newer Bitpool made it", "version 4"},
+    ExpectError(ErrorCode::kUnsupported, {"/catalogue", "a newer Bitpool made it", "version 5"},
                 [&] { OpenSqliteCatalogue(folder / "catalogue", access); });
   }
 }
@@ -153,11 +153,32 @@ void ExpectFirstVersionContent(const CatalogueSnapshot& snapshot) {
   EXPECT_EQ(snapshot.CountChanges(11), std::nullopt);
 }
 
+constexpr const char* kWithoutHashes =
+    "ALTER TABLE pictures DROP COLUMN perceptual_hash; "
+    "ALTER TABLE next_pictures DROP COLUMN perceptual_hash; ";
+
+TEST(SqliteCatalogue, VersionThreeDidNotKnowWhatPicturesLookLike) {
+  const TempFolder folder;
+  const std::filesystem::path path = folder / "catalogue";
+  CataloguedPicture picture = MakePicture("a");
+  picture.perceptual_hash = 5;
+  picture.id = PutOne(*Create(path), picture);
+  Tamper(path, std::string(kWithoutHashes) + "PRAGMA user_version = 3");
+  const auto reader = OpenSqliteCatalogue(path, CatalogueAccess::kRead);
+  const auto before = reader->Snapshot();
+  EXPECT_EQ(before->FindByPath("a")->perceptual_hash, std::nullopt);
+  const auto writer = OpenSqliteCatalogue(path, CatalogueAccess::kWrite);
+  EXPECT_EQ(reader->Snapshot()->FindByPath("a")->perceptual_hash, std::nullopt);
+  EXPECT_EQ(PutOne(*writer, picture), picture.id);
+  EXPECT_EQ(reader->Snapshot()->FindByPath("a"), picture);
+  EXPECT_EQ(before->FindByPath("a")->perceptual_hash, std::nullopt);
+}
+
 TEST(SqliteCatalogue, VersionTwoHadNoDecisions) {
   const TempFolder folder;
   const std::filesystem::path path = folder / "catalogue";
   PutOne(*Create(path), MakePicture("a"));
-  Tamper(path, "DROP TABLE decisions; PRAGMA user_version = 2");
+  Tamper(path, std::string(kWithoutHashes) + "DROP TABLE decisions; PRAGMA user_version = 2");
   const auto reader = OpenSqliteCatalogue(path, CatalogueAccess::kRead);
   EXPECT_TRUE(reader->Snapshot()->Decisions().empty());
   const auto writer = OpenSqliteCatalogue(path, CatalogueAccess::kWrite);
@@ -167,7 +188,7 @@ TEST(SqliteCatalogue, VersionTwoHadNoDecisions) {
   EXPECT_EQ(reader->Snapshot()->Decisions().size(), 1U);
   EXPECT_EQ(reader->Snapshot()->Count(), 1U);
   SqliteDatabase database(path, SQLITE_OPEN_READWRITE, false, 0);
-  EXPECT_EQ(database.ReadNumber("PRAGMA user_version"), 3);
+  EXPECT_EQ(database.ReadNumber("PRAGMA user_version"), 4);
 }
 
 TEST(SqliteCatalogue, ADecisionOfAnUnknownKindIsDamage) {
@@ -189,7 +210,7 @@ TEST(SqliteCatalogue, ReadsVersionOneAndLeavesItAlone) {
 
   // Another process brings it up to date meanwhile.
   const auto writer = OpenSqliteCatalogue(folder / "catalogue", CatalogueAccess::kWrite);
-  EXPECT_EQ(database.ReadNumber("PRAGMA user_version"), 3);
+  EXPECT_EQ(database.ReadNumber("PRAGMA user_version"), 4);
   ExpectFirstVersionContent(*before);
   ExpectFirstVersionContent(*reader->Snapshot());
   ExpectFirstVersionContent(*writer->Snapshot());

@@ -121,6 +121,10 @@ SqliteStatement& SqliteStatement::BindText(int parameter, std::string_view text)
                                    SQLITE_UTF8));
 }
 
+SqliteStatement& SqliteStatement::BindNull(int parameter) {
+  return Check(sqlite3_bind_null(statement_.get(), parameter));
+}
+
 bool SqliteStatement::Step() {
   const int result = sqlite3_step(statement_.get());
   if (result != SQLITE_ROW && result != SQLITE_DONE) database_->Fail(result);

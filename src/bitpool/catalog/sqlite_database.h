@@ -54,6 +54,7 @@ class SqliteStatement {
   SqliteStatement& Bind(int parameter, int64_t value);
   SqliteStatement& BindBytes(int parameter, std::span<const uint8_t> bytes);
   SqliteStatement& BindText(int parameter, std::string_view text);
+  SqliteStatement& BindNull(int parameter);
 
   // True when there is a row.
   bool Step();
@@ -64,6 +65,9 @@ class SqliteStatement {
   int64_t Number(int column) const { return sqlite3_column_int64(statement_.get(), column); }
   std::span<const uint8_t> Bytes(int column) const;
   std::string_view Text(int column) const;
+  bool IsNull(int column) const {
+    return sqlite3_column_type(statement_.get(), column) == SQLITE_NULL;
+  }
 
  private:
   struct Finalize {

@@ -73,6 +73,12 @@ CREATE TABLE decisions(
 ) STRICT;
 )";
 
+// What version 4 added: what pictures look like. NULL where that is not known.
+constexpr const char* kHashColumns = R"(
+ALTER TABLE pictures ADD COLUMN perceptual_hash INTEGER;
+ALTER TABLE next_pictures ADD COLUMN perceptual_hash INTEGER;
+)";
+
 void PrepareToWrite(SqliteDatabase& database) {
   if (database.read_only()) database.Fail(SQLITE_READONLY);
   // The write-ahead log: readers go on while someone writes. FULL: a commit that returned survives
@@ -105,7 +111,7 @@ void CheckTables(SqliteDatabase& database, int64_t version) {
   const int64_t tables = database.ReadNumber(
       "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND "
       "name IN ('pictures', 'settings', 'next_pictures', 'changes', 'state', 'decisions')");
-  constexpr std::array<int64_t, kCatalogueVersion> kTables = {2, 5, 6};  // by the version
+  constexpr std::array<int64_t, kCatalogueVersion> kTables = {2, 5, 6, 6};  // by the version
   if (odd == 0 && tables == kTables[static_cast<size_t>(version - 1)]) return;
   throw Error(ErrorCode::kCorrupt, database.name(),
               "the catalogue is damaged (it has other tables)");
@@ -158,6 +164,7 @@ void Upgrade(SqliteDatabase& database) {
     const int64_t version = database.ReadNumber("PRAGMA user_version");  // someone may be faster
     if (version < 2) AddLaterTables(database);
     if (version < 3) database.Execute(kDecisionsTable);
+    if (version < 4) database.Execute(kHashColumns);
     database.Execute(fmt::format("PRAGMA user_version = {}", kCatalogueVersion));
     database.Execute("COMMIT");
   } catch (const Error&) {
@@ -205,7 +212,7 @@ std::unique_ptr<SqliteDatabase> CreateCatalogue(const std::filesystem::path& pat
   database->Execute(fmt::format("PRAGMA page_size = {}", kPageSize));
   // One transaction: what a process leaves that is killed here counts as empty.
   if (!BeginIfEmpty(*database)) return nullptr;
-  database->Execute(FirstTables() + LaterTables() + kDecisionsTable +
+  database->Execute(FirstTables() + LaterTables() + kDecisionsTable + kHashColumns +
                     "INSERT INTO state VALUES(1, 0, 0, 0);");
   database->Execute(fmt::format("PRAGMA application_id = {}; PRAGMA user_version = {}; COMMIT",
                                 kApplication, kCatalogueVersion));

@@ -8,7 +8,7 @@
 // What this room shares: the tables of a catalogue in SQLite, and opening them. Not for users.
 namespace bitpool {
 
-inline constexpr int64_t kCatalogueVersion = 3;
+inline constexpr int64_t kCatalogueVersion = 4;
 
 // Opens for reading, also a catalogue of an older version, and also where nothing may be written.
 std::unique_ptr<SqliteDatabase> OpenCatalogueToRead(const std::filesystem::path& path, int wait_ms);

@@ -64,8 +64,8 @@ class SqliteSnapshot : public CatalogueSnapshot {
                const std::function<void(const CataloguedPicture&)>& visit) const override {
     if (set == PictureSet::kNext && connection_->version == 1) return;
     // Not shared: `visit` may itself look through all pictures.
-    SqliteStatement all =
-        connection_->database->Prepare(SelectPictures(TableOf(set), "ORDER BY id"));
+    SqliteStatement all = connection_->database->Prepare(
+        SelectPictures(TableOf(set), "ORDER BY id", connection_->version));
     while (all.Step()) visit(ReadPicture(all));
   }
 
@@ -167,14 +167,17 @@ const char* TableOf(PictureSet set) {
   return set == PictureSet::kCurrent ? "pictures" : "next_pictures";
 }
 
-std::string SelectPictures(const char* table, std::string_view which) {
+std::string SelectPictures(const char* table, std::string_view which, int64_t version) {
   return fmt::format(
-      "SELECT id, path, size, modified_ns, content_hash, code, width, height, failure FROM {} {}",
-      table, which);
+      "SELECT id, path, size, modified_ns, content_hash, code, width, height, failure, {} FROM {} "
+      "{}",
+      version < 4 ? "NULL" : "perceptual_hash", table, which);
 }
 
 CataloguedPicture ReadPicture(const SqliteStatement& row) {
   const std::span<const uint8_t> code = row.Bytes(5);
+  std::optional<uint64_t> hash;
+  if (!row.IsNull(9)) hash = std::bit_cast<uint64_t>(row.Number(9));
   return {.id = static_cast<uint64_t>(row.Number(0)),
           .path = std::string(AsText(row.Bytes(1))),
           .size = static_cast<uint64_t>(row.Number(2)),
@@ -183,7 +186,8 @@ CataloguedPicture ReadPicture(const SqliteStatement& row) {
           .code = {code.begin(), code.end()},
           .width = row.Number(6),
           .height = row.Number(7),
-          .failure = std::string(row.Text(8))};
+          .failure = std::string(row.Text(8)),
+          .perceptual_hash = hash};
 }
 
 ReadConnection::ReadConnection(std::unique_ptr<SqliteDatabase> opened)
@@ -191,9 +195,10 @@ ReadConnection::ReadConnection(std::unique_ptr<SqliteDatabase> opened)
       version(database->ReadNumber("PRAGMA user_version")),
       version_now(database->Prepare("PRAGMA user_version")),
       state(database->Prepare(version == 1 ? kFirstVersionState : kState)),
-      find_path(
-          database->Prepare(SelectPictures(TableOf(PictureSet::kCurrent), "WHERE path = ?1"))),
-      find_id(database->Prepare(SelectPictures(TableOf(PictureSet::kCurrent), "WHERE id = ?1"))),
+      find_path(database->Prepare(
+          SelectPictures(TableOf(PictureSet::kCurrent), "WHERE path = ?1", version))),
+      find_id(database->Prepare(
+          SelectPictures(TableOf(PictureSet::kCurrent), "WHERE id = ?1", version))),
       setting(database->Prepare("SELECT value FROM settings WHERE key = ?1")) {}
 
 ReadConnections::ReadConnections(std::filesystem::path path, int wait_ms)

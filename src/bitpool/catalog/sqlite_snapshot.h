@@ -15,7 +15,7 @@ namespace bitpool {
 const char* TableOf(PictureSet set);
 
 // All pictures of a table that `which` selects, with the columns that ReadPicture takes.
-std::string SelectPictures(const char* table, std::string_view which);
+std::string SelectPictures(const char* table, std::string_view which, int64_t version);
 CataloguedPicture ReadPicture(const SqliteStatement& row);
 
 // A connection for reading, with the statements it needs, prepared once.

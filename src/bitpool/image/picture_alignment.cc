@@ -20,6 +20,9 @@ constexpr Index kBlockSide = 8;         // pixels
 constexpr float kLeastContrast = 3;     // deviation of a block in which there is something to see
 constexpr float kAgrees = 0.8F;         // correlation of a block that looks the same
 constexpr double kBlockCovered = 0.75;  // of a block's pixels must lie in both pictures
+constexpr int kFarthestMove = 2;        // pixels by which a block is looked for elsewhere
+constexpr float kFitsBetter = 0.05F;    // in correlation
+constexpr double kRounding = 0.5;       // deviation of what may be rounding alone
 
 // The gain and bias that make the other picture look like the image.
 struct Light {
@@ -131,7 +134,44 @@ bool Step(const GreyImage& image, const GreyImage& other, AffineMap& map, Light&
 // The sums that a correlation is made of.
 struct BlockSums {
   float n = 0, a = 0, b = 0, aa = 0, bb = 0, ab = 0;
+
+  void Add(float here, float there) {
+    n += 1;
+    a += here;
+    b += there;
+    aa += here * here;
+    bb += there * there;
+    ab += here * there;
+  }
+  // The squares of the deviations, times the number of pixels.
+  float spread_a() const { return aa - a * a / n; }
+  float spread_b() const { return bb - b * b / n; }
+
+  bool is_covered() const {
+    return n >= static_cast<float>(kBlockCovered * kBlockSide * kBlockSide);
+  }
+  bool has_contrast() const {
+    return std::max(spread_a(), spread_b()) >= kLeastContrast * kLeastContrast * n;
+  }
+  float correlation() const {
+    return (ab - a * b / n) / std::sqrt(std::max(spread_a(), 1.0F) * std::max(spread_b(), 1.0F));
+  }
 };
+
+// Of every square of the image; `shared` counts the pixels in them.
+std::vector<BlockSums> SumBlocks(const GreyImage& image, const GreyImage& other,
+                                 const AffineMap& map, Index& shared) {
+  const Index across = (image.width + kBlockSide - 1) / kBlockSide;
+  const Index down = (image.height + kBlockSide - 1) / kBlockSide;
+  std::vector<BlockSums> blocks(static_cast<size_t>(across * down));
+  shared = 0;
+  ForEachShared(image, other, map, [&](Index x, Index y, float u, float v) {
+    ++shared;
+    blocks[static_cast<size_t>(y / kBlockSide * across + x / kBlockSide)].Add(
+        image.at(x, y) - 128, ValueAt(other, u, v) - 128);
+  });
+  return blocks;
+}
 
 }  // namespace
 
@@ -160,37 +200,58 @@ AffineMap RefineMap(const GreyImage& image, const GreyImage& other, AffineMap ma
 }
 
 Agreement MeasureAgreement(const GreyImage& image, const GreyImage& other, const AffineMap& map) {
-  const Index across = (image.width + kBlockSide - 1) / kBlockSide;
-  const Index down = (image.height + kBlockSide - 1) / kBlockSide;
-  std::vector<BlockSums> blocks(static_cast<size_t>(across * down));
   Index shared = 0;
-  ForEachShared(image, other, map, [&](Index x, Index y, float u, float v) {
-    ++shared;
-    BlockSums& sums = blocks[static_cast<size_t>(y / kBlockSide * across + x / kBlockSide)];
-    const float a = image.at(x, y) - 128, b = ValueAt(other, u, v) - 128;
-    sums.n += 1;
-    sums.a += a;
-    sums.b += b;
-    sums.aa += a * a;
-    sums.bb += b * b;
-    sums.ab += a * b;
-  });
   Agreement agreement;
   int agreeing = 0;
-  for (const BlockSums& sums : blocks) {
-    if (sums.n < kBlockCovered * kBlockSide * kBlockSide) continue;
-    const float va = sums.aa - sums.a * sums.a / sums.n, vb = sums.bb - sums.b * sums.b / sums.n;
-    const float least = kLeastContrast * kLeastContrast * sums.n;
-    if (std::max(va, vb) < least) continue;
+  for (const BlockSums& sums : SumBlocks(image, other, map, shared)) {
+    if (!sums.is_covered() || !sums.has_contrast()) continue;
     ++agreement.blocks;
-    const float together = sums.ab - sums.a * sums.b / sums.n;
-    agreeing += together > kAgrees * std::sqrt(std::max(va, 1.0F) * std::max(vb, 1.0F));
+    agreeing += sums.correlation() > kAgrees ? 1 : 0;
   }
   if (agreement.blocks > 0) {
     agreement.agreeing = static_cast<double>(agreeing) / static_cast<double>(agreement.blocks);
   }
   agreement.covered = static_cast<double>(shared) / static_cast<double>(image.width * image.height);
   return agreement;
+}
+
+double MeasureMoved(const GreyImage& image, const GreyImage& other, const AffineMap& map) {
+  Index shared = 0;
+  const std::vector<BlockSums> still = SumBlocks(image, other, map, shared);
+  std::vector<float> best(still.size(), -1);
+  for (int dy = -kFarthestMove; dy <= kFarthestMove; ++dy) {
+    for (int dx = -kFarthestMove; dx <= kFarthestMove; ++dx) {
+      AffineMap moved = map;
+      moved.col(2) += Eigen::Vector2d(dx, dy);
+      const std::vector<BlockSums> there = SumBlocks(image, other, moved, shared);
+      for (size_t i = 0; i < best.size(); ++i) {
+        if (there[i].is_covered()) best[i] = std::max(best[i], there[i].correlation());
+      }
+    }
+  }
+  int fitting = 0, moved = 0;
+  for (size_t i = 0; i < still.size(); ++i) {
+    if (!still[i].is_covered() || !still[i].has_contrast() || best[i] <= kAgrees) continue;
+    ++fitting;
+    moved += best[i] > still[i].correlation() + kFitsBetter ? 1 : 0;
+  }
+  return fitting == 0 ? 0 : static_cast<double>(moved) / fitting;
+}
+
+double MeasureCorrelation(const GreyImage& image, const GreyImage& other, const AffineMap& map) {
+  double n = 0, a = 0, b = 0, aa = 0, bb = 0, ab = 0;
+  ForEachShared(image, other, map, [&](Index x, Index y, float u, float v) {
+    const double here = image.at(x, y), there = ValueAt(other, u, v);
+    n += 1;
+    a += here;
+    b += there;
+    aa += here * here;
+    bb += there * there;
+    ab += here * there;
+  });
+  const double spread_a = aa * n - a * a, spread_b = bb * n - b * b;
+  if (std::min(spread_a, spread_b) < n * n * kRounding * kRounding || n == 0) return 0;
+  return (ab * n - a * b) / std::sqrt(spread_a * spread_b);
 }
 
 }  // namespace bitpool

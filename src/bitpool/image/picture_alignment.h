@@ -26,4 +26,12 @@ struct Agreement {
 };
 Agreement MeasureAgreement(const GreyImage& image, const GreyImage& other, const AffineMap& map);
 
+// Of the squares that look the same in both pictures, maybe a pixel or two away, the share that
+// fits better there than where the map says. Next to none in copies of a picture; many in another
+// photograph of the scene, where what is near and what is far moved by different amounts.
+double MeasureMoved(const GreyImage& image, const GreyImage& other, const AffineMap& map);
+
+// The correlation of all pixels that lie in both pictures; 0 where there is nothing to see.
+double MeasureCorrelation(const GreyImage& image, const GreyImage& other, const AffineMap& map);
+
 }  // namespace bitpool

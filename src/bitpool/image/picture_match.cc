@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "bitpool/image/perceptual_hash.h"
 #include "bitpool/image/picture_alignment.h"
 
 namespace bitpool {
@@ -29,7 +30,19 @@ constexpr double kSame = 0.62, kSameFromFar = 0.7;
 constexpr double kBeyondDoubt = 0.75;
 constexpr double kHopeless = 0.15;
 constexpr int kLeastBlocks = 8;
-constexpr double kLeastCovered = 0.55;  // of one of the pictures
+// Of one of the pictures: a copy shows all of the other or is all in it, but for the corners that
+// were turned away.
+constexpr double kLeastCovered = 0.85;
+// Of the squares that fit: more have moved in another photograph of the scene. Where almost all
+// agree there is no need to look.
+constexpr double kMostMoved = 0.1, kNoneMoved = 0.97;
+
+// Perceptual hashes that differ by so few bits are hardly ever of different pictures. Then it is
+// enough that half of the squares agree when both are blurred and few have moved, or, where there
+// are too few squares with something to see, that all pixels correlate.
+constexpr int kNearHash = 8;
+constexpr double kSameBlurred = 0.5, kMostMovedBlurred = 0.2;
+constexpr double kSameFaint = 0.9;
 
 constexpr double kWhole = 0.95;  // a share of the area that counts as all of it
 
@@ -256,7 +269,9 @@ Laid LayOverScaled(const PictureSketch& first, const PictureSketch& second, Affi
   laid.match.first_covered = fine.covered;
   laid.match.second_covered = MeasureAgreement(levels.to, levels.from, Inverse(levels.map)).covered;
   laid.same = seen.agreeing >= kSame && seen.blocks >= kLeastBlocks &&
-              std::max(laid.match.first_covered, laid.match.second_covered) >= kLeastCovered;
+              std::max(laid.match.first_covered, laid.match.second_covered) >= kLeastCovered &&
+              (fine.agreeing >= kNoneMoved ||
+               MeasureMoved(levels.from, levels.to, levels.map) <= kMostMoved);
   if (laid.same) laid.match.relation = RelationOf(first, second, map, laid.match);
   return laid;
 }
@@ -280,16 +295,37 @@ AffineMap WholeToWhole(const GreyImage& from, const GreyImage& to) {
   return BetweenLevels(AffineMap::Identity(), to, from, to, to);
 }
 
+// Whether two pictures that look the same from afar are the same, one laid over the other as it is:
+// faint ones, and those that differ by a blur or by what became white.
+PictureMatch MatchFromAfar(const PictureSketch& first, const PictureSketch& second) {
+  const GreyImage &a = first.levels[kFine], &b = second.levels[kFine];
+  const AffineMap map = WholeToWhole(a, b);
+  const GreyImage blurred_a = Smooth(Smooth(a)), blurred_b = Smooth(Smooth(b));
+  const Agreement blurred = MeasureAgreement(blurred_a, blurred_b, map);
+  PictureMatch match;
+  const bool faint = blurred.blocks < kLeastBlocks;
+  match.agreement = faint ? MeasureCorrelation(a, b, map) : blurred.agreeing;
+  if (match.agreement < (faint ? kSameFaint : kSameBlurred)) return match;
+  if (!faint && MeasureMoved(blurred_a, blurred_b, map) > kMostMovedBlurred) return match;
+  match.first_covered = match.second_covered = 1;
+  match.relation = PictureRelation::kEdited;
+  return match;
+}
+
 }  // namespace
 
 PictureMatch MatchPictures(const PictureSketch& first, const PictureSketch& second) {
   const Laid whole = LayOver(first, second, WholeToWhole(first.levels[0], second.levels[0]));
   if (whole.same && whole.match.agreement >= kBeyondDoubt) return whole.match;
-  const std::optional<AffineMap> map = MapByCorners(first, second);
-  if (!map) return whole.match;
-  const Laid moved = LayOver(first, second, *map);
-  const auto worth = [](const Laid& laid) { return std::pair(laid.same, laid.match.agreement); };
-  return worth(moved) > worth(whole) ? moved.match : whole.match;
+  Laid best = whole;
+  if (const std::optional<AffineMap> map = MapByCorners(first, second)) {
+    const Laid moved = LayOver(first, second, *map);
+    const auto worth = [](const Laid& laid) { return std::pair(laid.same, laid.match.agreement); };
+    if (worth(moved) > worth(whole)) best = moved;
+  }
+  if (best.same || HashDistance(first.hash, second.hash) > kNearHash) return best.match;
+  const PictureMatch from_afar = MatchFromAfar(first, second);
+  return from_afar.relation == PictureRelation::kDifferent ? best.match : from_afar;
 }
 
 }  // namespace bitpool

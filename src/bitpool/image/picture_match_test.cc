@@ -114,6 +114,44 @@ TEST(MatchPictures, AMirroredCopyMatchesInTheMirror) {
   EXPECT_TRUE(testing::SamePicture(Mirrored(mirrored), picture));
 }
 
+// Pictures that look the same from afar: little is left of what is compared otherwise.
+TEST(MatchPictures, BlurredAndFaintCopies) {
+  const auto faint = [](Picture picture) {
+    for (uint8_t& value : picture.pixels) value = static_cast<uint8_t>(200 + value / 25);
+    return picture;
+  };
+  for (uint64_t seed = 60; seed < 66; ++seed) {
+    const Picture picture = Patchwork(seed), other = Patchwork(seed + 100);
+    const Picture blurred = ApplyEdit(PictureEdit::kStrongBlur, picture);
+    EXPECT_EQ(Match(picture, blurred).relation, PictureRelation::kEdited) << seed;
+    EXPECT_EQ(Match(other, blurred).relation, PictureRelation::kDifferent) << seed;
+    const Picture smaller = ApplyEdit(PictureEdit::kHalfSize, faint(picture));
+    EXPECT_EQ(Match(faint(picture), smaller).relation, PictureRelation::kEdited) << seed;
+    EXPECT_EQ(Match(faint(other), smaller).relation, PictureRelation::kDifferent) << seed;
+  }
+}
+
+// Neither is a part of the other.
+TEST(MatchPictures, OverlappingPicturesAreDifferent) {
+  const Picture scene = Patchwork(7, 480, 240);
+  EXPECT_EQ(Match(Part(scene, 0, 0, 320, 240), Part(scene, 110, 0, 430, 240)).relation,
+            PictureRelation::kDifferent);
+}
+
+// As from another place: what is near moved before what is far.
+TEST(MatchPictures, APictureInWhichSomethingMovedIsAnother) {
+  const Picture picture = Patchwork(8);
+  Picture moved = picture;
+  for (Index y = 0; y < picture.height; ++y) {
+    if (y / 40 % 3 != 1) continue;
+    std::copy_n(picture.pixels.begin() + 3 * y * 320, 3 * 315,
+                moved.pixels.begin() + 3 * (y * 320 + 5));
+  }
+  const PictureMatch match = Match(picture, moved);
+  EXPECT_GT(match.agreement, 0.62);  // most of it agrees
+  EXPECT_EQ(match.relation, PictureRelation::kDifferent);
+}
+
 // There is nothing to go by, and nothing may break.
 TEST(MatchPictures, PicturesWithNothingToSee) {
   const auto plain = [](Index width, Index height) {

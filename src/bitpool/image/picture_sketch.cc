@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <tuple>
 
+#include "bitpool/image/perceptual_hash.h"
+
 namespace bitpool {
 namespace {
 
@@ -120,6 +122,7 @@ PictureSketch SketchPicture(const Picture& picture) {
   const GreyImage grey = ToGreyImage(picture);
   const auto longest = static_cast<double>(std::max(grey.width, grey.height));
   PictureSketch sketch;
+  sketch.hash = PerceptualHash(picture);
   double side = kSketchSide;
   for (int level = 0; level < kLevels; ++level, side /= kRootOfTwo) {
     const auto scaled = [&](Index all) {

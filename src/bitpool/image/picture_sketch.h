@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <vector>
 
 #include "bitpool/base/matrix.h"
@@ -26,6 +27,7 @@ struct PictureSketch {
   std::vector<SketchCorner> corners;
   // A column for each corner: a patch around it, with mean 0 and length 1.
   MatrixF patches;
+  uint64_t hash = 0;  // perceptual
 };
 
 // Throws kInvalidArgument when the pixels do not match the sizes.

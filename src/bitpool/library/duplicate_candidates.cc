@@ -1,70 +1,21 @@
+#include "bitpool/library/duplicate_candidates.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
-#include <optional>
-#include <tuple>
-#include <utility>
+#include <array>
+#include <span>
 
 #include "bitpool/base/error.h"
-#include "bitpool/codes/binary_codes.h"
 #include "bitpool/image/picture_sketch.h"
-#include "bitpool/library/duplicate_pairs.h"
+#include "bitpool/index/code_index.h"
 #include "bitpool/library/picture_reading.h"
 
 namespace bitpool {
 namespace {
 
-constexpr size_t kQueriesAtOnce = 1024;
-
-// The nearest others of each picture, kept small while pairs come in any order.
-class NearestOthers {
- public:
-  void Add(const PicturePair& pair) {
-    AddTo(pair.first, pair);
-    AddTo(pair.second, pair);
-  }
-
-  std::vector<PicturePair> Pairs() {
-    std::vector<PicturePair> pairs;
-    for (auto& [id, nearest] : nearest_) {
-      Trim(nearest);
-      pairs.insert(pairs.end(), nearest.begin(), nearest.end());
-    }
-    std::ranges::sort(pairs);
-    const auto rest = std::ranges::unique(pairs);
-    pairs.erase(rest.begin(), rest.end());
-    return pairs;
-  }
-
- private:
-  void AddTo(uint64_t id, const PicturePair& pair) {
-    std::vector<PicturePair>& nearest = nearest_[id];
-    nearest.push_back(pair);
-    if (nearest.size() >= 4 * kMostCandidates) Trim(nearest);
-  }
-
-  static void Trim(std::vector<PicturePair>& nearest) {
-    std::ranges::sort(nearest, {}, [](const PicturePair& pair) {
-      return std::tuple(pair.distance, pair.first, pair.second);
-    });
-    // The codes of copies of one file are all the same, so that a pair may come several times.
-    const auto rest = std::ranges::unique(nearest);
-    nearest.erase(rest.begin(), rest.end());
-    if (nearest.size() > kMostCandidates) nearest.resize(kMostCandidates);
-  }
-
-  std::unordered_map<uint64_t, std::vector<PicturePair>> nearest_;
-};
-
-std::optional<PicturePair> PairOf(const ContentIds& contents, uint64_t a, uint64_t b, int distance,
-                                  bool mirrored) {
-  const auto first = contents.find(a), second = contents.find(b);
-  if (first == contents.end() || second == contents.end()) return std::nullopt;
-  if (first->second == second->second) return std::nullopt;
-  const auto [low, high] = std::minmax(first->second, second->second);
-  return PicturePair{.first = low, .second = high, .distance = distance, .mirrored = mirrored};
-}
+constexpr Index kQueriesAtOnce = 1024;
+constexpr size_t kPairsAtOnce = 65'536;
 
 void RequireRadius(int radius) {
   if (radius >= 0) return;
@@ -72,56 +23,170 @@ void RequireRadius(int radius) {
               fmt::format("radius: expected 0 or more, got {}", radius));
 }
 
-}  // namespace
-
-std::vector<PicturePair> FindCandidates(const LibrarySnapshot& library, const ContentIds& contents,
-                                        int radius, const RunContext& context) {
-  RequireRadius(radius);
-  NearestOthers nearest;
-  library.index().FindPairs(radius, context, [&](std::span<const IdPair> found) {
-    for (const IdPair& one : found) {
-      const auto pair = PairOf(contents, static_cast<uint64_t>(one.first),
-                               static_cast<uint64_t>(one.second), one.distance, false);
-      if (pair) nearest.Add(*pair);
-    }
-  });
-  return nearest.Pairs();
+// Codes of pictures, under the places of the pictures.
+IndexSnapshot IndexOf(const BinaryCodes& codes, const std::vector<uint32_t>& places) {
+  CodeIndex index({.bits = codes.bits(), .kind = IndexKind::kFlat});
+  index.Add(codes, std::vector<int64_t>(places.begin(), places.end()));
+  return index.Snapshot();
 }
 
-std::vector<PicturePair> FindMirroredCandidates(const LibrarySnapshot& library,
-                                                const ContentIds& contents, int radius,
-                                                const PictureEncoder& encode,
-                                                const RunContext& context) {
-  RequireRadius(radius);
-  std::vector<PictureFile> files;
-  for (const auto& [id, content] : contents) {
-    if (id != content) continue;
-    const auto picture = library.catalogue().FindById(id);
-    if (picture) files.push_back({.id = id, .path = library.root() / picture->path});
+BinaryCodes Slice(const BinaryCodes& codes, Index begin, Index count) {
+  const std::span<const uint8_t> rows =
+      codes.rows().subspan(static_cast<size_t>(begin) * codes.bytes_per_code(),
+                           static_cast<size_t>(count) * codes.bytes_per_code());
+  return {codes.bits(), {rows.begin(), rows.end()}};
+}
+
+// Calls visit(query, near) for at most so many nearest of each query within the radius.
+template <class Visit>
+void ForEachNear(const IndexSnapshot& index, const BinaryCodes& queries, size_t most, int radius,
+                 const RunContext& context, const Visit& visit) {
+  const SearchResult found = index.Search(queries, static_cast<int64_t>(most), context);
+  for (Index query = 0; query < queries.size(); ++query) {
+    for (const Neighbour& near : found.of(query)) {
+      if (near.id < 0 || near.distance > radius) break;
+      visit(query, near);
+    }
   }
-  std::ranges::sort(files, {}, &PictureFile::id);
-  NearestOthers nearest;
-  Progress progress = context.StartProgress("mirroring", "pictures", files.size());
-  for (size_t begin = 0; begin < files.size(); begin += kQueriesAtOnce) {
-    const size_t count = std::min(kQueriesAtOnce, files.size() - begin);
-    std::vector<std::vector<uint8_t>> codes(count);
-    context.ParallelFor(count, 1, [&](size_t i, size_t /*end*/) {
-      const auto picture = ReadSmall(library, files[begin + i]);
+}
+
+}  // namespace
+
+void ComparedPictures::Add(const CataloguedPicture& picture) {
+  const auto place = static_cast<uint32_t>(ids_.size());
+  ids_.push_back(picture.id);
+  if (!picture.code.empty()) {
+    with_code_.push_back(place);
+    codes_.Append(picture.code);
+  }
+  if (picture.perceptual_hash) {
+    std::array<uint8_t, 8> bytes;
+    for (size_t i = 0; i < bytes.size(); ++i) {
+      bytes[i] = static_cast<uint8_t>(*picture.perceptual_hash >> (8 * i));
+    }
+    with_hash_.push_back(place);
+    hashes_.Append(bytes);
+  }
+}
+
+std::optional<int> ComparedPictures::CodeDistance(uint32_t a, uint32_t b) const {
+  const auto first = std::ranges::lower_bound(with_code_, a);
+  const auto second = std::ranges::lower_bound(with_code_, b);
+  const auto is = [&](auto at, uint32_t place) { return at != with_code_.end() && *at == place; };
+  if (!is(first, a) || !is(second, b)) return std::nullopt;
+  return HammingDistance(codes_.code(first - with_code_.begin()),
+                         codes_.code(second - with_code_.begin()));
+}
+
+CandidatePairs CandidatePairs::Find(const ComparedPictures& pictures, const CandidateRadii& radii,
+                                    const RunContext& context) {
+  CandidatePairs pairs(pictures, false);
+  pairs.AddNearest(pictures.codes(), pictures.with_code(), radii.codes, context);
+  pairs.AddNearest(pictures.hashes(), pictures.with_hash(), radii.hashes, context);
+  return pairs;
+}
+
+CandidatePairs CandidatePairs::FindMirrored(const LibrarySnapshot& library,
+                                            const ComparedPictures& pictures, int radius,
+                                            const PictureEncoder& encode,
+                                            const RunContext& context) {
+  RequireRadius(radius);
+  CandidatePairs pairs(pictures, true);
+  const IndexSnapshot index = IndexOf(pictures.codes(), pictures.with_code());
+  Progress progress = context.StartProgress("mirroring", "pictures", pictures.size());
+  for (size_t begin = 0; begin < pictures.size(); begin += kQueriesAtOnce) {
+    std::vector<PictureFile> files;
+    for (size_t place = begin; place < std::min(pictures.size(), begin + kQueriesAtOnce); ++place) {
+      const auto picture = library.catalogue().FindById(pictures.id(place));
+      files.push_back({.id = pictures.id(place),
+                       .path = picture ? library.root() / picture->path : std::filesystem::path()});
+    }
+    std::vector<std::vector<uint8_t>> codes(files.size());
+    context.ParallelFor(files.size(), 1, [&](size_t i, size_t /*end*/) {
+      const auto picture = ReadSmall(library, files[i]);
       if (picture) codes[i] = encode(Mirrored(*picture));
       progress.Advance();
     });
-    for (size_t i = 0; i < count; ++i) {
-      if (codes[i].empty()) continue;
-      const BinaryCodes query(library.index().bits(), codes[i]);
-      const auto found = library.index().RangeSearch(query, radius, context);
-      for (const Neighbour& near : found.front()) {
-        const auto pair = PairOf(contents, files[begin + i].id, static_cast<uint64_t>(near.id),
-                                 near.distance, true);
-        if (pair) nearest.Add(*pair);
-      }
+    pairs.AddNearestMirrored(index, begin, codes, radius, context);
+  }
+  return pairs;
+}
+
+// The codes are of mirrored pictures, from the place `begin` on; empty where there is none.
+void CandidatePairs::AddNearestMirrored(const IndexSnapshot& index, size_t begin,
+                                        const std::vector<std::vector<uint8_t>>& codes, int radius,
+                                        const RunContext& context) {
+  BinaryCodes queries(pictures_.bits());
+  std::vector<uint32_t> asking;
+  for (size_t i = 0; i < codes.size(); ++i) {
+    if (codes[i].empty()) continue;
+    queries.Append(codes[i]);
+    asking.push_back(static_cast<uint32_t>(begin + i));
+  }
+  ForEachNear(index, queries, kMostCandidates, radius, context,
+              [&](Index query, const Neighbour& near) {
+                Note(asking[static_cast<size_t>(query)],
+                     {.place = static_cast<uint32_t>(near.id), .distance = near.distance});
+              });
+}
+
+void CandidatePairs::AddNearest(const BinaryCodes& codes, const std::vector<uint32_t>& places,
+                                int radius, const RunContext& context) {
+  RequireRadius(radius);
+  const IndexSnapshot index = IndexOf(codes, places);
+  Progress progress = context.StartProgress("searching", "pictures", places.size());
+  for (Index begin = 0; begin < codes.size(); begin += kQueriesAtOnce) {
+    const Index count = std::min(kQueriesAtOnce, codes.size() - begin);
+    // One more, since each finds itself.
+    ForEachNear(index, Slice(codes, begin, count), kMostCandidates + 1, radius, context,
+                [&](Index query, const Neighbour& near) {
+                  const uint32_t place = places[static_cast<size_t>(begin + query)];
+                  const auto other = static_cast<uint32_t>(near.id);
+                  const auto distance = pictures_.CodeDistance(place, other);
+                  Note(place, {.place = other, .distance = distance.value_or(near.distance)});
+                });
+    progress.Advance(static_cast<uint64_t>(count));
+  }
+}
+
+void CandidatePairs::Note(uint32_t place, const Near& near) {
+  if (near.place != place && !Has(place, near.place)) nearest_[place].push_back(near);
+}
+
+bool CandidatePairs::Has(uint32_t place, uint32_t other) const {
+  return std::ranges::find(nearest_[place], other, &Near::place) != nearest_[place].end();
+}
+
+// Of two pictures that have each other, the first tells of the pair.
+template <class Visit>
+void CandidatePairs::ForEach(const Visit& visit) const {
+  for (uint32_t place = 0; place < nearest_.size(); ++place) {
+    for (const Near& near : nearest_[place]) {
+      if (place < near.place || !Has(near.place, place)) visit(place, near);
     }
   }
-  return nearest.Pairs();
+}
+
+uint64_t CandidatePairs::Count() const {
+  uint64_t count = 0;
+  ForEach([&](uint32_t /*place*/, const Near& /*near*/) { ++count; });
+  return count;
+}
+
+void CandidatePairs::ForEachBlock(
+    const std::function<void(const std::vector<PicturePair>&)>& visit) const {
+  std::vector<PicturePair> block;
+  ForEach([&](uint32_t place, const Near& near) {
+    const auto [low, high] = std::minmax(place, near.place);
+    block.push_back({.first = pictures_.id(low),
+                     .second = pictures_.id(high),
+                     .distance = near.distance,
+                     .mirrored = mirrored_});
+    if (block.size() < kPairsAtOnce) return;
+    visit(block);
+    block.clear();
+  });
+  if (!block.empty()) visit(block);
 }
 
 }  // namespace bitpool

@@ -1,13 +1,13 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
+#include <memory>
+#include <span>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
 #include "bitpool/base/run_context.h"
-#include "bitpool/image/picture.h"
+#include "bitpool/library/duplicate_candidates.h"
 #include "bitpool/library/library_snapshot.h"
 
 namespace bitpool {
@@ -33,48 +33,40 @@ struct PairEvidence {
   bool first_is_part = false;  // of kPart: which one was cut out
   double agreement = 0;        // as PictureMatch has it; 1 for exact copies
   double first_covered = 0, second_covered = 0;
-  int distance = 0;  // bits by which the codes differ
+  int distance = 0;  // as PicturePair has it
+
+  bool operator==(const PairEvidence&) const = default;
 };
 
 // What the second of two pictures is to the first, for a person: "the same file", "part of it".
 std::string WordsOf(const PairEvidence& evidence);
 
-// Two pictures to be looked at, by their ids.
-struct PicturePair {
-  uint64_t first = 0, second = 0;  // ascending
-  int distance = 0;
-  bool mirrored = false;
+// The bits by which the codes of two pictures differ, or, where one has none, their hashes; 0 where
+// that is not known either.
+int DistanceOf(const CataloguedPicture& first, const CataloguedPicture& second);
 
-  auto operator<=>(const PicturePair&) const = default;
+// Looks at pairs of a library's pictures, by thumbnails, which are made of the pictures where they
+// are missing. A picture that cannot be read is only similar to others. Thumbnails that are the
+// same to the eye, of pictures of the same size, are followed by a comparison of all pixels. In
+// memory are a thousand pictures at once; those of the last pairs are kept for the next. What was
+// found is noted in the library where that can be written, and not looked at again.
+class PairJudge {
+ public:
+  // Both outlive this.
+  PairJudge(const LibrarySnapshot& library, const RunContext& context);
+  ~PairJudge();
+  PairJudge(const PairJudge&) = delete;
+  PairJudge& operator=(const PairJudge&) = delete;
+
+  // The evidence of each.
+  std::vector<PairEvidence> Judge(const std::vector<PicturePair>& pairs, Progress& progress);
+  // To be called at the end, with the ids that are there, ascending.
+  void ForgetAllBut(std::span<const uint64_t> ids);
+
+ private:
+  class State;
+
+  std::unique_ptr<State> state_;
 };
-
-// Gives every picture to be compared the id under which it is; others with the same bytes have the
-// same one.
-using ContentIds = std::unordered_map<uint64_t, uint64_t>;
-
-// The code of a picture that is not in the library, with the library's coder.
-using PictureEncoder = std::function<std::vector<uint8_t>(const Picture&)>;
-
-// Pairs whose codes are within the radius, each once, in ascending order. Each picture is paired
-// with at most its kMostCandidates nearest, and with those that have it among theirs. Throws
-// kInvalidArgument for a radius below 0.
-inline constexpr size_t kMostCandidates = 24;
-std::vector<PicturePair> FindCandidates(const LibrarySnapshot& library, const ContentIds& contents,
-                                        int radius, const RunContext& context);
-
-// The same for pictures mirrored, whose codes are made of thumbnails. Pictures that cannot be read
-// or described have no candidates.
-std::vector<PicturePair> FindMirroredCandidates(const LibrarySnapshot& library,
-                                                const ContentIds& contents, int radius,
-                                                const PictureEncoder& encode,
-                                                const RunContext& context);
-
-// Looks at each pair once, by thumbnails, which are made of the pictures where they are missing. A
-// picture that cannot be read is only similar to others. Thumbnails that are the same to the eye,
-// of pictures of the same size, are followed by a comparison of all pixels. In memory are a
-// thousand pictures at once.
-std::vector<PairEvidence> JudgePairs(const LibrarySnapshot& library,
-                                     const std::vector<PicturePair>& pairs,
-                                     const RunContext& context);
 
 }  // namespace bitpool

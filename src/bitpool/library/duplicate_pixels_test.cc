@@ -4,6 +4,8 @@
 #include <map>
 #include <set>
 
+#include "bitpool/base/error.h"
+#include "bitpool/catalog/catalogue_testing.h"
 #include "bitpool/image/decode.h"
 #include "bitpool/image/picture_edits.h"
 #include "bitpool/image/picture_sketch.h"
@@ -11,6 +13,7 @@
 #include "bitpool/io/checksum.h"
 #include "bitpool/library/library_duplicates.h"
 #include "bitpool/library/library_testing.h"
+#include "bitpool/pictures/picture_describer.h"
 #include "bitpool/pictures/picture_testing.h"
 
 namespace bitpool {
@@ -42,15 +45,16 @@ class DuplicatePixels : public ::testing::Test {
     pictures_.Write(path, testing::ToString(bytes));
   }
 
-  void Update() {
+  UpdateSummary Update(const decltype(PictureEncoding::encode)& encode = NearCode) {
     LibraryUpdate update = pictures_.MakeUpdate({.bits = testing::kFakeBits,
                                                  .digest = "near",
-                                                 .encode = NearCode,
+                                                 .encode = encode,
                                                  .thumbnail = MakeThumbnail});
     std::erase_if(update.found,
                   [](const FoundPicture& one) { return one.path.starts_with(".bitpool"); });
-    ASSERT_TRUE(pictures_.Update(update, RunContext()).failed.empty());
+    UpdateSummary summary = pictures_.Update(update, RunContext());
     library_ = PictureLibrary::Open(Env::Posix(), pictures_.library());
+    return summary;
   }
 
   std::vector<DuplicateGroup> Find(const DuplicateSearch& search = {}) const {
@@ -117,6 +121,97 @@ TEST_F(DuplicatePixels, TheSamePixelsInAnotherFileAreExact) {
   EXPECT_EQ((kinds[{"again.jpg", "two.jpg"}]), DuplicateKind::kEdited);
 }
 
+// Codes that tell nothing.
+PictureCode FarCode(std::span<const std::byte> bytes) {
+  PictureCode code = NearCode(bytes);
+  const uint64_t random = Checksum(bytes);
+  for (size_t i = 0; i < 8; ++i) code.code[i] = static_cast<uint8_t>(random >> (8 * i));
+  return code;
+}
+
+PictureCode NoCode(std::span<const std::byte> /*bytes*/) {
+  throw Error(ErrorCode::kInvalidArgument, kNoFeatures);
+}
+
+TEST_F(DuplicatePixels, PerceptualHashesFindWhatCodesDoNot) {
+  Write("a.jpg", SpottedPicture(320, 240, 1));
+  Write("a small.jpg", ApplyEdit(PictureEdit::kHalfSize, SpottedPicture(320, 240, 1)));
+  Write("b.jpg", SpottedPicture(320, 240, 2));
+  Update(FarCode);
+  EXPECT_THAT(Found({.radius = 14}), ElementsAre("edited a.jpg a small.jpg"));
+  EXPECT_GT(Find({.radius = 14})[0].pictures[1].evidence.distance, 14);  // of the codes
+}
+
+TEST_F(DuplicatePixels, PicturesWithoutACodeHaveDuplicates) {
+  Write("a.jpg", SpottedPicture(320, 240, 1));
+  Write("a small.jpg", ApplyEdit(PictureEdit::kHalfSize, SpottedPicture(320, 240, 1)));
+  Write("b.jpg", SpottedPicture(320, 240, 2));
+  Write("copy of b.jpg", SpottedPicture(320, 240, 2));
+  EXPECT_EQ(Update(NoCode).failed.size(), 4U);
+  EXPECT_THAT(Found(), ElementsAre("edited a.jpg a small.jpg", "exact b.jpg copy of b.jpg"));
+  EXPECT_LE(Find()[0].pictures[1].distance, 4);  // of the hashes
+  EXPECT_EQ(Find()[0].pictures[0].picture.width, 320);
+}
+
+// As after an update of the program.
+TEST_F(DuplicatePixels, HashesAreAddedWhereTheyAreMissing) {
+  Write("a.jpg", SpottedPicture(320, 240, 1));
+  Write("a small.jpg", ApplyEdit(PictureEdit::kHalfSize, SpottedPicture(320, 240, 1)));
+  Update(FarCode);
+  const std::filesystem::path catalogue = LibraryFolder(pictures_.library()).catalogue();
+  const auto first = library_->Snapshot();
+  library_.reset();
+  testing::Tamper(catalogue, "UPDATE pictures SET perceptual_hash = NULL");
+  library_ = PictureLibrary::Open(Env::Posix(), pictures_.library());
+  EXPECT_THAT(Found({.radius = 14}), IsEmpty());
+  EXPECT_EQ(Update(NoCode).unchanged, 2U);  // nothing is encoded again
+  EXPECT_THAT(Found({.radius = 14}), ElementsAre("edited a.jpg a small.jpg"));
+  EXPECT_EQ(library_->Snapshot().catalogue().generation(), first.catalogue().generation());
+  EXPECT_EQ(testing::All(library_->Snapshot().catalogue()), testing::All(first.catalogue()));
+}
+
+// Also those of pictures that were too plain for a code, which had no thumbnails.
+TEST_F(DuplicatePixels, PicturesWithoutACodeGetTheirHashesLater) {
+  Write("a.jpg", SpottedPicture(320, 240, 1));
+  Write("a small.jpg", ApplyEdit(PictureEdit::kHalfSize, SpottedPicture(320, 240, 1)));
+  Update(NoCode);
+  const LibraryFolder folder(pictures_.library());
+  library_.reset();
+  testing::Tamper(folder.catalogue(), "UPDATE pictures SET perceptual_hash = NULL");
+  std::filesystem::remove_all(folder.thumbnails());
+  Update(NoCode);
+  EXPECT_THAT(Found(), ElementsAre("edited a.jpg a small.jpg"));
+}
+
+// The second time nothing is looked at: not even files that are gone.
+TEST_F(DuplicatePixels, VerdictsAreKept) {
+  Write("a.jpg", SpottedPicture(320, 240, 1));
+  Write("a small.jpg", ApplyEdit(PictureEdit::kHalfSize, SpottedPicture(320, 240, 1)));
+  Write("b.jpg", SpottedPicture(320, 240, 2));
+  Write("b part.jpg", ApplyEdit(PictureEdit::kCropQuarter, SpottedPicture(320, 240, 2)));
+  Update();
+  const std::vector<DuplicateGroup> before = Find();
+  ASSERT_EQ(before.size(), 2U);
+  const LibraryFolder folder(pictures_.library());
+  EXPECT_TRUE(std::filesystem::exists(folder.verdicts()));
+  std::filesystem::remove_all(folder.thumbnails());
+  for (const char* name : {"a.jpg", "a small.jpg", "b.jpg", "b part.jpg"}) {
+    std::filesystem::remove(pictures_.root() / name);
+  }
+  const std::vector<DuplicateGroup> after = Find();
+  ASSERT_EQ(after.size(), 2U);
+  for (size_t i = 0; i < 2; ++i) {
+    ASSERT_EQ(after[i].pairs.size(), before[i].pairs.size());
+    EXPECT_EQ(after[i].pairs[0].evidence, before[i].pairs[0].evidence);
+  }
+  std::filesystem::remove(folder.verdicts());
+  EXPECT_THAT(Found(), IsEmpty());
+  // What could not be looked at is not noted.
+  Write("a.jpg", SpottedPicture(320, 240, 1));
+  Write("a small.jpg", ApplyEdit(PictureEdit::kHalfSize, SpottedPicture(320, 240, 1)));
+  EXPECT_THAT(Found(), ElementsAre("edited a.jpg a small.jpg"));
+}
+
 TEST_F(DuplicatePixels, LostThumbnailsAreMadeOfTheFiles) {
   Write("a.jpg", SpottedPicture(320, 240, 1));
   Write("b.jpg", ApplyEdit(PictureEdit::kHalfSize, SpottedPicture(320, 240, 1)));
@@ -124,6 +219,7 @@ TEST_F(DuplicatePixels, LostThumbnailsAreMadeOfTheFiles) {
   std::filesystem::remove_all(pictures_.library() / "thumbnails");
   EXPECT_THAT(Found(), ElementsAre("edited a.jpg b.jpg"));
   pictures_.Remove("b.jpg");  // nothing left to look at
+  std::filesystem::remove(LibraryFolder(pictures_.library()).verdicts());
   EXPECT_THAT(Found(), IsEmpty());
   EXPECT_THAT(Found({.similar = true}), ElementsAre("similar a.jpg b.jpg"));
 }

@@ -8,28 +8,45 @@
 #include <unordered_map>
 
 #include "bitpool/base/error.h"
-#include "bitpool/codes/binary_codes.h"
 #include "bitpool/library/library_decisions.h"
+#include "bitpool/library/picture_examination.h"
 
 namespace bitpool {
 namespace {
 
 // The pictures by their bytes. Each content goes by the lowest id that has it.
 struct Contents {
-  ContentIds id_of;                                    // of every picture with a code
-  std::map<uint64_t, std::vector<uint64_t>> pictures;  // of each content, ascending
+  ComparedPictures compared;  // one of each content
   std::map<ContentKey, uint64_t> by_key;
+  // Where several pictures have the same content: the others, ascending.
+  std::map<uint64_t, std::vector<uint64_t>> copies;
 };
 
-Contents ReadContents(const CatalogueSnapshot& catalogue) {
-  Contents contents;
+Contents ReadContents(const CatalogueSnapshot& catalogue, int bits) {
+  Contents contents = {.compared = ComparedPictures(bits), .by_key = {}, .copies = {}};
   catalogue.ForEach(PictureSet::kCurrent, [&](const CataloguedPicture& picture) {
-    if (picture.code.empty()) return;
-    const uint64_t id = contents.by_key.try_emplace(ContentOf(picture), picture.id).first->second;
-    contents.id_of[picture.id] = id;
-    contents.pictures[id].push_back(picture.id);
+    if (!CanBeSeen(picture)) return;
+    const auto [place, is_new] = contents.by_key.try_emplace(ContentOf(picture), picture.id);
+    if (is_new) {
+      contents.compared.Add(picture);
+    } else {
+      contents.copies[place->second].push_back(picture.id);
+    }
   });
   return contents;
+}
+
+// All pictures of some contents, by their ids; the content of each.
+std::map<uint64_t, uint64_t> PicturesOf(const Contents& contents,
+                                        const std::vector<uint64_t>& members) {
+  std::map<uint64_t, uint64_t> pictures;
+  for (const uint64_t content : members) {
+    pictures[content] = content;
+    const auto copies = contents.copies.find(content);
+    if (copies == contents.copies.end()) continue;
+    for (const uint64_t copy : copies->second) pictures[copy] = content;
+  }
+  return pictures;
 }
 
 // A pair of contents that belong together.
@@ -89,29 +106,63 @@ class Joining {
   std::unordered_map<uint64_t, std::set<uint64_t>> enemies_;  // of a group's members, by its root
 };
 
-// What the search counts as a reason to join two pictures.
-std::vector<Edge> FindEdges(const LibrarySnapshot& library, const Contents& contents,
+// Looks at candidates, and keeps what the search counts as a reason to join two pictures.
+class EdgeFinding {
+ public:
+  EdgeFinding(const LibrarySnapshot& library, const DuplicateSearch& search,
+              const RunContext& context)
+      : search_(search),
+        context_(context),
+        similar_radius_(search.radius.value_or(DefaultSimilarRadius(library.index().bits()))),
+        judge_(library, context) {}
+
+  void Look(const CandidatePairs& candidates) {
+    Progress progress = context_.StartProgress("comparing", "pairs", candidates.Count());
+    candidates.ForEachBlock([&](const std::vector<PicturePair>& pairs) {
+      const std::vector<PairEvidence> evidence = judge_.Judge(pairs, progress);
+      for (size_t i = 0; i < pairs.size(); ++i) {
+        if (Counts(pairs[i], evidence[i])) {
+          edges_.push_back({pairs[i].first, pairs[i].second, evidence[i]});
+        }
+      }
+    });
+  }
+
+  // The surest first. REQUIRES: all pictures that are compared.
+  std::vector<Edge> Take(const ComparedPictures& pictures) {
+    judge_.ForgetAllBut(pictures.ids());
+    std::ranges::sort(edges_, {}, &Edge::order);
+    return std::move(edges_);
+  }
+
+ private:
+  bool Counts(const PicturePair& pair, const PairEvidence& evidence) const {
+    if (evidence.kind != DuplicateKind::kSimilar) return true;
+    return search_.similar && !pair.mirrored && pair.distance <= similar_radius_;
+  }
+
+  const DuplicateSearch& search_;
+  const RunContext& context_;
+  int similar_radius_;
+  PairJudge judge_;
+  std::vector<Edge> edges_;
+};
+
+std::vector<Edge> FindEdges(const LibrarySnapshot& library, const ComparedPictures& pictures,
                             const DuplicateSearch& search, const PictureEncoder& encode,
                             const RunContext& context) {
-  const int bits = library.index().bits();
-  const int radius = search.radius.value_or(DefaultDuplicateRadius(bits, library.index().size()));
-  const int similar_radius = search.radius.value_or(DefaultSimilarRadius(bits));
-  std::vector<PicturePair> pairs = FindCandidates(library, contents.id_of, radius, context);
+  if (search.mirrored && !encode) {
+    throw Error(ErrorCode::kInvalidArgument, "mirrored copies: expected a coder");
+  }
+  const IndexSnapshot& index = library.index();
+  const int radius = search.radius.value_or(DefaultDuplicateRadius(index.bits(), index.size()));
+  const CandidateRadii radii = {.codes = radius, .hashes = std::min(radius, kHashRadius)};
+  EdgeFinding finding(library, search, context);
+  finding.Look(CandidatePairs::Find(pictures, radii, context));
   if (search.mirrored) {
-    if (!encode) throw Error(ErrorCode::kInvalidArgument, "mirrored copies: expected a coder");
-    const auto mirrored = FindMirroredCandidates(library, contents.id_of, radius, encode, context);
-    pairs.insert(pairs.end(), mirrored.begin(), mirrored.end());
+    finding.Look(CandidatePairs::FindMirrored(library, pictures, radius, encode, context));
   }
-  const std::vector<PairEvidence> evidence = JudgePairs(library, pairs, context);
-  std::vector<Edge> edges;
-  for (size_t i = 0; i < pairs.size(); ++i) {
-    const bool only_similar = evidence[i].kind == DuplicateKind::kSimilar;
-    const bool counts = !only_similar || (search.similar && !pairs[i].mirrored &&
-                                          pairs[i].distance <= similar_radius);
-    if (counts) edges.push_back({pairs[i].first, pairs[i].second, evidence[i]});
-  }
-  std::ranges::sort(edges, {}, &Edge::order);
-  return edges;
+  return finding.Take(pictures);
 }
 
 PairEvidence Turned(PairEvidence evidence) {
@@ -135,10 +186,11 @@ class GroupMaking {
               const KeepOrder& order)
       : catalogue_(catalogue), decisions_(decisions), order_(order) {}
 
-  DuplicateGroup Make(const std::vector<uint64_t>& ids, const ContentIds& content_of,
+  // The pictures by their ids, with their contents.
+  DuplicateGroup Make(const std::map<uint64_t, uint64_t>& content_of,
                       const std::vector<const Edge*>& edges) const {
     DuplicateGroup group;
-    for (const uint64_t id : ids) {
+    for (const auto& [id, content] : content_of) {
       auto picture = catalogue_.FindById(id);
       if (!picture) continue;
       const bool marked = decisions_.IsKept(*picture);
@@ -164,12 +216,12 @@ class GroupMaking {
     pictures.front().keep = true;
     group.reason = order_.ReasonFor(ChoiceOf(pictures[0]), ChoiceOf(pictures[1]));
     for (DuplicatePicture& member : pictures) {
-      member.distance = HammingDistance(pictures.front().picture.code, member.picture.code);
+      member.distance = DistanceOf(pictures.front().picture, member.picture);
     }
   }
 
   // A content stands in pairs for the first picture that has it; the others are its copies.
-  static void AddPairs(DuplicateGroup& group, const ContentIds& content_of,
+  static void AddPairs(DuplicateGroup& group, const std::map<uint64_t, uint64_t>& content_of,
                        const std::vector<const Edge*>& edges) {
     std::unordered_map<uint64_t, size_t> place_of;
     for (size_t i = 0; i < group.pictures.size(); ++i) {
@@ -227,9 +279,7 @@ std::map<uint64_t, std::vector<const Edge*>> JoinContents(const Contents& conten
       if (place != contents.by_key.end()) joining.KeepApart(id, place->second);
     }
   }
-  for (const auto& [id, pictures] : contents.pictures) {
-    if (pictures.size() > 1) joining.Find(id);
-  }
+  for (const auto& [id, copies] : contents.copies) joining.Find(id);
   std::vector<const Edge*> used;
   for (const Edge& edge : edges) {
     if (joining.Join(edge.first, edge.second)) used.push_back(&edge);
@@ -246,8 +296,8 @@ std::vector<DuplicateGroup> FindDuplicates(const LibrarySnapshot& library,
                                            const PictureEncoder& encode,
                                            const RunContext& context) {
   const CatalogueSnapshot& catalogue = library.catalogue();
-  const Contents contents = ReadContents(catalogue);
-  const std::vector<Edge> edges = FindEdges(library, contents, search, encode, context);
+  const Contents contents = ReadContents(catalogue, library.index().bits());
+  const std::vector<Edge> edges = FindEdges(library, contents.compared, search, encode, context);
   const Decisions decisions(catalogue);
   Joining joining;
   const auto edges_of = JoinContents(contents, edges, decisions, joining);
@@ -255,14 +305,10 @@ std::vector<DuplicateGroup> FindDuplicates(const LibrarySnapshot& library,
   const GroupMaking making(catalogue, decisions, order);
   std::vector<DuplicateGroup> groups;
   for (const auto& [root, members] : joining.groups()) {
-    std::vector<uint64_t> ids;
-    for (const uint64_t content : members) {
-      const std::vector<uint64_t>& same = contents.pictures.at(content);
-      ids.insert(ids.end(), same.begin(), same.end());
-    }
     const auto place = edges_of.find(root);
-    DuplicateGroup group = making.Make(
-        ids, contents.id_of, place == edges_of.end() ? std::vector<const Edge*>() : place->second);
+    DuplicateGroup group =
+        making.Make(PicturesOf(contents, members),
+                    place == edges_of.end() ? std::vector<const Edge*>() : place->second);
     if (group.pictures.size() > 1) groups.push_back(std::move(group));
   }
   std::ranges::sort(groups, {}, [](const DuplicateGroup& group) -> const std::string& {

@@ -61,9 +61,14 @@ constexpr int DefaultSimilarRadius(int bits) {
   return bits >= 64 ? bits / 8 : std::max(0, (bits - 16) / 6);
 }
 
+// Bits by which the perceptual hashes of a picture and an edited copy may differ, which are looked
+// at too, whatever their codes.
+inline constexpr int kHashRadius = 14;
+
 // What is looked for.
 struct DuplicateSearch {
-  // Pairs whose codes differ by at most so many bits are looked at. Unset: DefaultDuplicateRadius.
+  // Pairs whose codes, or perceptual hashes, differ by at most so many bits are looked at. Unset:
+  // DefaultDuplicateRadius, and kHashRadius for hashes, which is the most for them.
   std::optional<int> radius = {};
   // Pairs that are only similar join groups too: within the radius, or, where it is not set,
   // DefaultSimilarRadius.
@@ -71,6 +76,9 @@ struct DuplicateSearch {
   bool mirrored = false;  // mirrored copies too; every picture is then encoded again
   KeepRules keep = {};
 };
+
+// The code of a picture that is not in the library, with the library's coder.
+using PictureEncoder = CandidatePairs::PictureEncoder;
 
 // Groups of two and more pictures, in the order of the path of the first. Pictures with the same
 // bytes are always in one group; pictures that the user keeps apart never are. `encode` is for

@@ -33,6 +33,8 @@ class LibraryFolder {
   std::filesystem::path training() const { return path_ / "training"; }
   std::filesystem::path lock() const { return path_ / "lock"; }
   std::filesystem::path thumbnails() const { return path_ / "thumbnails"; }
+  // What pairs of pictures were found to be; see VerdictCache.
+  std::filesystem::path verdicts() const { return path_ / "verdicts.sqlite"; }
 
  private:
   std::filesystem::path path_;

@@ -7,6 +7,7 @@
 
 #include "bitpool/base/error.h"
 #include "bitpool/image/decode.h"
+#include "bitpool/image/perceptual_hash.h"
 #include "bitpool/image/thumbnail.h"
 #include "bitpool/io/atomic_file.h"
 
@@ -25,6 +26,15 @@ std::vector<std::byte> MakeThumbnail(std::span<const std::byte> picture) {
 
 std::vector<std::byte> ThumbnailOf(const Picture& decoded) {
   return EncodeJpeg(ScaleToFit(decoded, kThumbnailSide), kThumbnailQuality);
+}
+
+std::optional<uint64_t> HashOfThumbnail(std::span<const std::byte> thumbnail) {
+  if (thumbnail.empty()) return std::nullopt;
+  try {
+    return PerceptualHash(DecodePicture(thumbnail, {.max_side = kThumbnailSide}));
+  } catch (const Error&) {
+    return std::nullopt;
+  }
 }
 
 std::filesystem::path LibraryThumbnails::PathOf(uint64_t id) const {

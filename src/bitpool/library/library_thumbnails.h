@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -20,6 +21,9 @@ inline constexpr Index kThumbnailSide = 256;
 std::vector<std::byte> MakeThumbnail(std::span<const std::byte> picture);
 // The same of a picture that is decoded already, in this size or a smaller one.
 std::vector<std::byte> ThumbnailOf(const Picture& decoded);
+// The perceptual hash by which copies of a picture are looked for. It is made of the thumbnail, so
+// that a library gets the same one whenever it is made. Nothing when there is no such JPEG.
+std::optional<uint64_t> HashOfThumbnail(std::span<const std::byte> thumbnail);
 
 // The files with the thumbnails of a library, by the ids of the pictures.
 class LibraryThumbnails {

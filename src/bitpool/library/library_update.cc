@@ -20,6 +20,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr size_t kHashesAtOnce = 1024;
+
 class Updater {
  public:
   Updater(LibraryWriter& writer, const LibraryUpdate& update, const RunContext& context)
@@ -40,6 +42,7 @@ class Updater {
     RemoveMissing();
     EncodeAll();
     RemakeThumbnails();
+    AddHashes();
     if (set_ == PictureSet::kNext && !summary_.stopped) SwitchToNext();
     FinishUpdate({.env = env_, .folder = folder_, .catalogue = catalogue_}, facts_, sweep_,
                  context_.WithoutStop());
@@ -111,7 +114,8 @@ class Updater {
                               .size = picture.size,
                               .modified_ns = picture.modified_ns,
                               .content_hash = picture.content_hash,
-                              .has_code = !picture.code.empty()};
+                              .can_be_seen = CanBeSeen(picture),
+                              .has_hash = picture.perceptual_hash.has_value()};
     });
   }
 
@@ -128,9 +132,11 @@ class Updater {
         continue;
       }
       ++summary_.unchanged;
-      const bool has_thumbnail =
-          !known->has_code || std::ranges::binary_search(with_thumbnail, known->id);
-      if (update_.encoding.thumbnail && !has_thumbnail) without_thumbnail_.push_back(&found);
+      if (!update_.encoding.thumbnail || !known->can_be_seen) continue;
+      if (!std::ranges::binary_search(with_thumbnail, known->id)) {
+        without_thumbnail_.push_back(&found);
+      }
+      if (!known->has_hash) without_hash_.push_back(&found);
     }
   }
 
@@ -272,7 +278,6 @@ class Updater {
 
   void WriteThumbnails(const std::vector<ExaminedPicture>& pictures) const {
     context_.WithoutStop().ParallelFor(pictures.size(), 1, [&](size_t i, size_t /*end*/) {
-      if (pictures[i].fate != PictureFate::kEncoded) return;
       thumbnails_.Write(pictures[i].picture.id, pictures[i].thumbnail);
     });
   }
@@ -290,6 +295,30 @@ class Updater {
       thumbnails_.Write(known.id, ThumbnailOfUnchanged(update_, found, known));
       progress.Advance();
     });
+  }
+
+  // To pictures that an older Bitpool indexed. Those of another coder get theirs with their codes.
+  void AddHashes() {
+    if (set_ != PictureSet::kCurrent || without_hash_.empty()) return;
+    Progress progress = context_.StartProgress("hashing", "thumbnails", without_hash_.size());
+    for (size_t first = 0; first < without_hash_.size() && !context_.stopped();
+         first += kHashesAtOnce) {
+      const size_t count = std::min(kHashesAtOnce, without_hash_.size() - first);
+      std::vector<std::optional<uint64_t>> hashes(count);
+      context_.pool().ParallelFor(count, 1, [&](size_t i, size_t /*end*/) {
+        hashes[i] = HashOfThumbnail(thumbnails_.Read(Find(without_hash_[first + i]->path)->id));
+        progress.Advance();
+      });
+      const auto snapshot = catalogue_.Snapshot();
+      const auto batch = catalogue_.StartBatch(set_);
+      for (size_t i = 0; i < count; ++i) {
+        auto picture = snapshot->FindByPath(without_hash_[first + i]->path);
+        if (!picture || !hashes[i]) continue;
+        picture->perceptual_hash = hashes[i];
+        batch->Put(*picture);
+      }
+      batch->Commit();
+    }
   }
 
   void SwitchToNext() {
@@ -323,6 +352,7 @@ class Updater {
   std::vector<std::string_view> missing_;  // of the known
   std::vector<const FoundPicture*> todo_;
   std::vector<const FoundPicture*> without_thumbnail_;  // but otherwise as they were
+  std::vector<const FoundPicture*> without_hash_;       // the same
   UpdateSummary summary_;
 };
 

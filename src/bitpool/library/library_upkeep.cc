@@ -8,6 +8,7 @@
 #include "bitpool/index/index_file.h"
 #include "bitpool/library/library_index.h"
 #include "bitpool/library/library_thumbnails.h"
+#include "bitpool/library/picture_examination.h"
 
 namespace bitpool {
 namespace {
@@ -29,7 +30,7 @@ void RemoveStrayThumbnails(const ChangingLibrary& library) {
   const auto snapshot = library.catalogue.Snapshot();
   for (const PictureSet set : {PictureSet::kCurrent, PictureSet::kNext}) {
     snapshot->ForEach(set, [&](const CataloguedPicture& picture) {
-      if (!picture.code.empty()) ids.push_back(picture.id);
+      if (CanBeSeen(picture)) ids.push_back(picture.id);
     });
   }
   std::ranges::sort(ids);

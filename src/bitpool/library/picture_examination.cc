@@ -10,6 +10,7 @@
 #include "bitpool/codes/binary_codes.h"
 #include "bitpool/io/checksum.h"
 #include "bitpool/library/library_thumbnails.h"
+#include "bitpool/pictures/picture_describer.h"
 
 namespace bitpool {
 namespace {
@@ -32,7 +33,20 @@ void MakeThumbnailOf(const PictureEncoding& encoding, std::span<const std::byte>
   try {
     examined.thumbnail =
         IsLargeEnough(code) ? ThumbnailOf(code.decoded) : encoding.thumbnail(bytes);
+    examined.picture.perceptual_hash = HashOfThumbnail(examined.thumbnail);
   } catch (const Error&) {  // its code is what matters
+  }
+}
+
+// A picture that is too plain for a code has copies all the same, which are found by their hash.
+void NoteLooks(const PictureEncoding& encoding, std::span<const std::byte> bytes,
+               ExaminedPicture& examined) {
+  try {
+    const PictureFacts facts = InspectPicture(bytes, {});
+    examined.picture.width = facts.width;
+    examined.picture.height = facts.height;
+    MakeThumbnailOf(encoding, bytes, {}, examined);
+  } catch (const Error&) {  // that it has no code is known already
   }
 }
 
@@ -56,6 +70,7 @@ void Encode(const PictureEncoding& encoding, std::span<const std::byte> bytes,
     if (error != nullptr && error->code() == ErrorCode::kCancelled) throw;
     examined.fate = PictureFate::kFailed;
     examined.picture.failure = failure.what();
+    if (examined.picture.failure == kNoFeatures) NoteLooks(encoding, bytes, examined);
   }
 }
 
@@ -70,6 +85,10 @@ void LibraryUpdate::Validate() const {
   require(encoding.encode != nullptr, "encoding: expected a function that encodes");
   require(read != nullptr, "read: expected a function that reads pictures");
   require(batch > 0, "batch: expected 1 or more pictures");
+}
+
+bool CanBeSeen(const CataloguedPicture& picture) {
+  return !picture.code.empty() || picture.failure == kNoFeatures;
 }
 
 ExaminedPicture ExaminePicture(const LibraryUpdate& update, const FoundPicture& found,

@@ -52,9 +52,14 @@ struct KnownPicture {
   uint64_t size = 0;
   int64_t modified_ns = 0;
   uint64_t content_hash = 0;
-  bool has_code = false;
+  bool can_be_seen = false;
+  bool has_hash = false;
   bool found = false;
 };
+
+// Whether a picture was decoded, so that there is a thumbnail to be made of it, although it may be
+// too plain for a code.
+bool CanBeSeen(const CataloguedPicture& picture);
 
 // What becomes of a picture that seems to be new or changed.
 enum class PictureFate {

@@ -40,12 +40,14 @@ std::optional<Picture> ReadSmall(const LibrarySnapshot& library, const PictureFi
   return picture ? std::move(picture) : TryReadFile(library.env(), file.path, options);
 }
 
-bool HaveSamePixels(const LibrarySnapshot& library, const PictureFile& a, const PictureFile& b) {
+std::optional<bool> HaveSamePixels(const LibrarySnapshot& library, const PictureFile& a,
+                                   const PictureFile& b) {
   const DecodeOptions options = {.max_pixels = kMostPixels};
   const std::optional<Picture> first = TryReadFile(library.env(), a.path, options);
-  if (!first) return false;
+  if (!first) return std::nullopt;
   const std::optional<Picture> second = TryReadFile(library.env(), b.path, options);
-  return second && first->width == second->width && first->height == second->height &&
+  if (!second) return std::nullopt;
+  return first->width == second->width && first->height == second->height &&
          first->pixels == second->pixels;
 }
 

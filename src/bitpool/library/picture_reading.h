@@ -21,7 +21,8 @@ struct PictureFile {
 // when neither can be read.
 std::optional<Picture> ReadSmall(const LibrarySnapshot& library, const PictureFile& file);
 
-// Whether two files show the same pixels, each of them. False when one cannot be read.
-bool HaveSamePixels(const LibrarySnapshot& library, const PictureFile& a, const PictureFile& b);
+// Whether two files show the same pixels, each of them. Nothing when one cannot be read.
+std::optional<bool> HaveSamePixels(const LibrarySnapshot& library, const PictureFile& a,
+                                   const PictureFile& b);
 
 }  // namespace bitpool

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 #include <nlohmann/json.hpp>
 #include <utility>
 
@@ -325,12 +326,17 @@ void DescribePictures(Env& env, const PictureDescriber& describer,
                       const std::function<void(size_t, const DescribedPicture&)>& take,
                       const ViewPlan& plan) {
   size_t next = 0;
+  std::atomic<size_t> failed = 0;
   context.pool().OrderedReduce(
       files.size(), 1, DescribedPicture(),
       [&](DescribedPicture& picture, size_t i, size_t /*end*/) {
         context.ThrowIfStopped();
         picture = DescribeFile(env, describer, plan, files[i]);
-        progress.Advance();
+        if (picture.failure.empty()) {
+          progress.Advance();
+        } else {
+          progress.Advance(1, fmt::format("{} failed", ++failed));
+        }
       },
       [&](const DescribedPicture& picture) { take(next++, picture); });
 }

@@ -1,0 +1,102 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <vector>
+
+#include "bitpool/base/run_context.h"
+#include "bitpool/codes/binary_codes.h"
+#include "bitpool/image/picture.h"
+#include "bitpool/library/library_snapshot.h"
+
+namespace bitpool {
+
+// Two pictures to be looked at, by their ids.
+struct PicturePair {
+  uint64_t first = 0, second = 0;  // ascending
+  int distance = 0;                // bits by which the codes differ, or else the hashes
+  bool mirrored = false;
+
+  auto operator<=>(const PicturePair&) const = default;
+};
+
+// The pictures that are compared, one for each content, with what candidates are found by. About
+// 30 bytes for each.
+class ComparedPictures {
+ public:
+  explicit ComparedPictures(int bits) : codes_(bits) {}
+
+  // REQUIRES: ids ascend. A picture without a code and a hash has no candidates.
+  void Add(const CataloguedPicture& picture);
+
+  size_t size() const { return ids_.size(); }
+  uint64_t id(size_t place) const { return ids_[place]; }
+  const std::vector<uint64_t>& ids() const { return ids_; }
+  int bits() const { return codes_.bits(); }
+  // The places of the pictures that have one, ascending, and theirs in the same order.
+  const std::vector<uint32_t>& with_code() const { return with_code_; }
+  const BinaryCodes& codes() const { return codes_; }
+  const std::vector<uint32_t>& with_hash() const { return with_hash_; }
+  const BinaryCodes& hashes() const { return hashes_; }
+  // Of the codes at two places; nothing where one has none.
+  std::optional<int> CodeDistance(uint32_t a, uint32_t b) const;
+
+ private:
+  std::vector<uint64_t> ids_;
+  std::vector<uint32_t> with_code_, with_hash_;
+  BinaryCodes codes_;
+  BinaryCodes hashes_{64};
+};
+
+// How far candidates may be apart.
+struct CandidateRadii {
+  int codes = 0;
+  int hashes = 0;
+};
+
+// Pairs to be looked at, each once. Of every picture its kMostCandidates nearest by the codes and
+// by the hashes, within the radii; so it is also paired with those that have it among theirs. In
+// memory are at most 400 bytes for each picture.
+inline constexpr size_t kMostCandidates = 24;
+class CandidatePairs {
+ public:
+  // Throws kInvalidArgument for a radius below 0.
+  static CandidatePairs Find(const ComparedPictures& pictures, const CandidateRadii& radii,
+                             const RunContext& context);
+  // The same for mirrored copies, by the codes that `encode` makes of mirrored thumbnails. Pictures
+  // that cannot be read or described have no candidates.
+  using PictureEncoder = std::function<std::vector<uint8_t>(const Picture&)>;
+  static CandidatePairs FindMirrored(const LibrarySnapshot& library,
+                                     const ComparedPictures& pictures, int radius,
+                                     const PictureEncoder& encode, const RunContext& context);
+
+  uint64_t Count() const;
+  // Some at a time, so that not all have to be in memory.
+  void ForEachBlock(const std::function<void(const std::vector<PicturePair>&)>& visit) const;
+
+ private:
+  struct Near {
+    uint32_t place;
+    int32_t distance;
+  };
+
+  CandidatePairs(const ComparedPictures& pictures, bool mirrored)
+      : pictures_(pictures), mirrored_(mirrored), nearest_(pictures.size()) {}
+
+  void AddNearest(const BinaryCodes& codes, const std::vector<uint32_t>& places, int radius,
+                  const RunContext& context);
+  void AddNearestMirrored(const IndexSnapshot& index, size_t begin,
+                          const std::vector<std::vector<uint8_t>>& codes, int radius,
+                          const RunContext& context);
+  void Note(uint32_t place, const Near& near);
+  bool Has(uint32_t place, uint32_t other) const;
+  template <class Visit>
+  void ForEach(const Visit& visit) const;
+
+  const ComparedPictures& pictures_;
+  bool mirrored_;
+  std::vector<std::vector<Near>> nearest_;  // by the place of the picture that asks
+};
+
+}  // namespace bitpool
