@@ -48,6 +48,7 @@ struct WriteConnection {
                                      "ON CONFLICT(generation, id) DO UPDATE SET code = ?3")),
         put_setting(database->Prepare("INSERT INTO settings(key, value) VALUES(?1, ?2) "
                                       "ON CONFLICT(key) DO UPDATE SET value = ?2")),
+        read_setting(database->Prepare("SELECT value FROM settings WHERE key = ?1")),
         add_decision(database->Prepare(
             "INSERT INTO decisions(kind, first_path, first_size, first_hash, second_path, "
             "second_size, second_hash) VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7)")),
@@ -72,6 +73,7 @@ struct WriteConnection {
   SqliteStatement put_state;
   SqliteStatement put_change;
   SqliteStatement put_setting;
+  SqliteStatement read_setting;
   SqliteStatement add_decision;
   SqliteStatement remove_decision;
   std::atomic<bool> in_batch = false;
@@ -168,6 +170,14 @@ class SqliteBatch : public CatalogueBatch {
     const StatementUse use(connection_.put_setting);
     use->BindText(1, key).BindText(2, value);
     use->Step();
+  }
+
+  std::optional<std::string> Setting(std::string_view key) const override {
+    CheckOpen();
+    const StatementUse use(connection_.read_setting);
+    use->BindText(1, key);
+    if (!use->Step()) return std::nullopt;
+    return std::string(use->Text(0));
   }
 
   uint64_t AddDecision(const Decision& decision) override {
