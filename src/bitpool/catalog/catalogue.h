@@ -19,7 +19,7 @@ namespace bitpool {
 class CatalogueAway : public Error {
  public:
   CatalogueAway(const std::string& name, const std::string& reason)
-      : Error(ErrorCode::kIo, name, "the database cannot be reached: " + reason) {}
+      : Error(ErrorCode::kResources, name, "the database cannot be reached: " + reason) {}
 };
 
 // What a library knows of one picture.

@@ -1,8 +1,7 @@
 #pragma once
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <cstdio>
 #include <cstdlib>
@@ -35,14 +34,15 @@ class PostgresServer {
   void Restart() const { Run("restart"); }
 
  private:
+  static constexpr int kSkipped = 77;
+
   PostgresServer() {
-    const std::string command =
-        std::string(BITPOOL_POSTGRES_SERVER) + " start " + std::to_string(getpid());
+    const std::string command = fmt::format("exec {} start", BITPOOL_POSTGRES_SERVER);
     FILE* pipe = popen(command.c_str(), "r");
     char line[1000] = "";
     const bool read = pipe != nullptr && std::fgets(line, sizeof line, pipe) != nullptr;
     const int status = pipe == nullptr ? -1 : pclose(pipe);
-    if (WIFEXITED(status) && WEXITSTATUS(status) == 77) return;
+    if (status == kSkipped << 8) return;  // as wait() has exit statuses
     if (!read || status != 0) ADD_FAILURE() << "the server did not start";
     folder_ = line;
     folder_.pop_back();  // the end of the line
@@ -52,10 +52,10 @@ class PostgresServer {
   }
 
   std::string Address(const std::string& database) const {
-    return "postgresql://tester:very-secret@/" + database + "?host=" + folder_;
+    return fmt::format("postgresql://tester:very-secret@/{}?host={}", database, folder_);
   }
   void Run(const std::string& verb) const {
-    const std::string command = std::string(BITPOOL_POSTGRES_SERVER) + " " + verb + " " + folder_;
+    const std::string command = fmt::format("{} {} {}", BITPOOL_POSTGRES_SERVER, verb, folder_);
     if (std::system(command.c_str()) != 0) ADD_FAILURE() << command;
   }
 

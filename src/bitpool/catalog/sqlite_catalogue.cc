@@ -17,10 +17,7 @@ namespace {
 struct SetStatements {
   SetStatements(SqliteDatabase& database, const char* table)
       : find(database.Prepare(SelectPictures(table, "WHERE path = ?1"))),
-        insert(database.Prepare(
-            fmt::format("INSERT INTO {}(id, path, size, modified_ns, content_hash, code, width, "
-                        "height, failure) VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
-                        table))),
+        insert(database.Prepare(InsertPicture(table))),
         update(database.Prepare(fmt::format(
             "UPDATE {} SET path = ?2, size = ?3, modified_ns = ?4, content_hash = ?5, code = ?6, "
             "width = ?7, height = ?8, failure = ?9 WHERE id = ?1",
@@ -243,15 +240,7 @@ class SqliteBatch : public CatalogueBatch {
 
   static void Write(SqliteStatement& statement, uint64_t id, const CataloguedPicture& picture) {
     const StatementUse use(statement);
-    use->Bind(1, std::bit_cast<int64_t>(id))
-        .BindBytes(2, AsBytes(picture.path))
-        .Bind(3, std::bit_cast<int64_t>(picture.size))
-        .Bind(4, picture.modified_ns)
-        .Bind(5, std::bit_cast<int64_t>(picture.content_hash))
-        .BindBytes(6, picture.code)
-        .Bind(7, picture.width)
-        .Bind(8, picture.height)
-        .BindText(9, picture.failure);
+    BindPicture(statement, id, picture);
     use->Step();
   }
 

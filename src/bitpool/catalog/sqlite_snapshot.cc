@@ -186,6 +186,25 @@ CataloguedPicture ReadPicture(const SqliteStatement& row) {
           .failure = std::string(row.Text(8))};
 }
 
+std::string InsertPicture(const char* table) {
+  return fmt::format(
+      "INSERT INTO {}(id, path, size, modified_ns, content_hash, code, width, height, failure) "
+      "VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
+      table);
+}
+
+void BindPicture(SqliteStatement& statement, uint64_t id, const CataloguedPicture& picture) {
+  statement.Bind(1, std::bit_cast<int64_t>(id))
+      .BindBytes(2, AsBytes(picture.path))
+      .Bind(3, std::bit_cast<int64_t>(picture.size))
+      .Bind(4, picture.modified_ns)
+      .Bind(5, std::bit_cast<int64_t>(picture.content_hash))
+      .BindBytes(6, picture.code)
+      .Bind(7, picture.width)
+      .Bind(8, picture.height)
+      .BindText(9, picture.failure);
+}
+
 ReadConnection::ReadConnection(std::unique_ptr<SqliteDatabase> opened)
     : database(std::move(opened)),
       version(database->ReadNumber("PRAGMA user_version")),
