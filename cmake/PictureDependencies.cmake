@@ -1,5 +1,6 @@
 # What the component pictures needs beside that.
 find_package(SQLite3 3.37 REQUIRED)
+pkg_check_modules(libpq REQUIRED IMPORTED_TARGET libpq>=14)
 pkg_check_modules(vips REQUIRED IMPORTED_TARGET vips>=8.13)
 # VLFeat brings neither a CMake package nor a pkg-config file.
 if(NOT TARGET vlfeat::vlfeat)

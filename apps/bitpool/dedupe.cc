@@ -219,7 +219,10 @@ void AddDedupe(CLI::App& app, Session& session) {
   const auto options = std::make_shared<DedupeOptions>();
   CLI::App* command =
       app.add_subcommand("dedupe", "Find duplicates in a library; changes no picture");
-  command->add_option("--library", options->library, "The library's folder")->capture_default_str();
+  command
+      ->add_option("--library", options->library,
+                   "The library's folder, or postgresql://... of a shared library")
+      ->capture_default_str();
   AddSearchOptions(command, *options);
   AddDecisionOptions(command, *options);
   AddForce(command, options->if_exists);

@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "bitpool/catalog/postgres_address.h"
 #include "bitpool/library/library_pages.h"
 #include "bitpool/library/picture_library.h"
 #include "experiment.h"
@@ -20,9 +21,15 @@ struct IndexCommand {
   NetworkChoice network;
   std::string learn;              // what to learn a coder for; empty: learn none
   std::filesystem::path library;  // empty: .bitpool in the folder of pictures
+  std::filesystem::path storage;  // of a new shared library
 
-  std::filesystem::path library_folder() const {
+  std::filesystem::path location() const {
     return library.empty() ? folders.front() / ".bitpool" : library;
+  }
+  // For people; an address may have a password in it.
+  std::string shown_location() const {
+    const std::string text = location().string();
+    return IsPostgresAddress(text) ? ShownAddress(text) : text;
   }
   UpdateOptions MakeOptions() const {
     UpdateOptions update = options;
@@ -49,16 +56,11 @@ nlohmann::json ToJson(const std::vector<FailedPicture>& pictures) {
 }
 
 nlohmann::json ToJson(const UpdateSummary& summary, const LibrarySnapshot& library) {
-  return {{"library", library.folder().path().string()},
-          {"pictures", library.index().size()},
-          {"bits", library.index().bits()},
-          {"added", summary.added},
-          {"changed", summary.changed},
-          {"removed", summary.removed},
-          {"unchanged", summary.unchanged},
-          {"failed", ToJson(summary.failed)},
-          {"stopped", summary.stopped},
-          {"seconds", summary.seconds}};
+  return {{"library", library.folder().name()}, {"pictures", library.index().size()},
+          {"bits", library.index().bits()},     {"added", summary.added},
+          {"changed", summary.changed},         {"removed", summary.removed},
+          {"unchanged", summary.unchanged},     {"failed", ToJson(summary.failed)},
+          {"stopped", summary.stopped},         {"seconds", summary.seconds}};
 }
 
 void Complain(const std::vector<FailedPicture>& pictures) {
@@ -90,11 +92,11 @@ std::string NextSteps(const UpdateSummary& summary, const LibrarySnapshot& libra
 }
 
 int Plan(const IndexCommand& command, const Session& session) {
-  const UpdatePlan plan = PictureLibrary::Plan(Env::Posix(), command.library_folder(),
+  const UpdatePlan plan = PictureLibrary::Plan(Env::Posix(), command.location(),
                                                command.MakeOptions(), session.MakeContext());
   Complain(plan.unreadable);
   if (session.json()) {
-    Session::Print(nlohmann::json{{"library", command.library_folder().string()},
+    Session::Print(nlohmann::json{{"library", command.shown_location()},
                                   {"dry_run", true},
                                   {"added", plan.added},
                                   {"changed", plan.changed},
@@ -106,16 +108,17 @@ int Plan(const IndexCommand& command, const Session& session) {
     Session::Print(fmt::format(
         "{}: would add {}, look again at {}, remove {} and leave {} as they are; {:.1f} MB to "
         "read. Nothing was changed.\n",
-        ShownName(command.library_folder().string()), plan.added, plan.changed, plan.removed,
-        plan.unchanged, static_cast<double>(plan.bytes) / 1e6));
+        ShownName(command.shown_location()), plan.added, plan.changed, plan.removed, plan.unchanged,
+        static_cast<double>(plan.bytes) / 1e6));
   }
   return plan.unreadable.empty() ? kExitFine : kExitSomeFailed;
 }
 
 int Index(const IndexCommand& command, const Session& session) {
-  const UpdateOptions options = command.MakeOptions();
-  const auto library =
-      PictureLibrary::OpenOrCreate(Env::Posix(), command.library_folder(), command.folders.front());
+  UpdateOptions options = command.MakeOptions();
+  options.on_wait = [](const std::string& what) { Session::Complain(what); };
+  const auto library = PictureLibrary::OpenOrCreate(Env::Posix(), command.location(),
+                                                    command.folders.front(), command.storage);
   const UpdateSummary summary = library->Update(options, session.MakeContext());
   Complain(summary.failed);
   const LibrarySnapshot snapshot = library->Snapshot();
@@ -137,7 +140,12 @@ void AddIndex(CLI::App& app, Session& session) {
   sub->add_option("DIR", command->folders, "Folders of pictures, with the folders in them")
       ->required();
   sub->add_option("--library", command->library,
-                  "The library's folder (default: .bitpool in the first DIR)");
+                  "The library's folder (default: .bitpool in the first DIR), or "
+                  "postgresql://HOST/DATABASE for one that many machines share");
+  sub->add_option(
+      "--storage", command->storage,
+      "Of a new library in a database: the folder for its files, which all machines see "
+      "under the same path");
   sub->add_option("--bits", command->options.bits,
                   "Length of the codes of a new library (default: 64)")
       ->check(CLI::Range(1, kMaxBits));

@@ -12,6 +12,7 @@ void AddSubcommands(CLI::App& app, Session& session) {
   AddEncode(app, session);
   AddEval(app, session);
   AddExperiment(app, session);
+  AddExport(app, session);
   AddExtract(app, session);
   AddIndex(app, session);
   AddIndexCodes(app, session);

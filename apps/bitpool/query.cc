@@ -68,7 +68,9 @@ void AddQuery(CLI::App& app, Session& session) {
   const auto command = std::make_shared<QueryCommand>();
   CLI::App* sub = app.add_subcommand("query", "Find the pictures of a library like a picture");
   sub->add_option("PICTURE", command->picture, "File of a picture")->required();
-  sub->add_option("--library", command->library, "The library's folder")->capture_default_str();
+  sub->add_option("--library", command->library,
+                  "The library's folder, or postgresql://... of a shared library")
+      ->capture_default_str();
   sub->add_option("-k", command->options.k, "Find the K nearest")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();

@@ -6,10 +6,12 @@
 #include <span>
 #include <thread>
 
+#include "bitpool/catalog/postgres_address.h"
 #include "bitpool/http/api_keys.h"
 #include "bitpool/http/http_server.h"
 #include "bitpool/io/atomic_file.h"
 #include "bitpool/serve/service.h"
+#include "experiment.h"
 #include "subcommands.h"
 
 namespace bitpool::app {
@@ -30,11 +32,19 @@ struct NamedPath {
   std::filesystem::path path;
 };
 
+// The name of the database in an address.
+std::string NameInAddress(const std::string& address) {
+  const std::string shown = ShownAddress(address);
+  const std::string name = shown.substr(shown.rfind('/') + 1);
+  return name.empty() ? "library" : name;
+}
+
 // NAME=PATH, or a path whose own name is taken.
 NamedPath ParseNamed(const std::string& text) {
   const size_t equals = text.find('=');
   if (equals != std::string::npos && text.find('/') > equals)
     return {.name = text.substr(0, equals), .path = text.substr(equals + 1)};
+  if (IsPostgresAddress(text)) return {.name = NameInAddress(text), .path = text};
   std::filesystem::path path = Env::Posix().Canonical(text);
   NamedPath named{.name = path.stem().string(), .path = text};
   if (path.filename() == ".bitpool") named.name = path.parent_path().filename().string();
@@ -94,7 +104,9 @@ void AddContents(const ServeCommand& command, Service& service, const Session& s
   for (const std::string& text : command.libraries) {
     const NamedPath named = ParseNamed(text);
     service.AddLibrary(named.name, named.path);
-    session.Say(fmt::format("library {}: {}", named.name, named.path.string()));
+    const std::string location = named.path.string();
+    session.Say(fmt::format("library {}: {}", named.name,
+                            IsPostgresAddress(location) ? ShownAddress(location) : location));
   }
   for (const std::string& text : command.indexes) {
     const NamedPath named = ParseNamed(text);
@@ -118,6 +130,7 @@ int Serve(ServeCommand command, const Session& session) {
   command.server.io_threads = std::max(1, context.threads() / 2);
   command.server.quick_threads = context.threads();
   command.server.slow_threads = context.threads();
+  command.service.cache = DataFolder("") / "copies";
   Service service(Env::Posix(), command.service);
   service.set_log([](const std::string& line) { Session::Complain(line); });
   AddContents(command, service, session);
@@ -158,7 +171,8 @@ void AddServe(CLI::App& app, Session& session) {
   const auto command = std::make_shared<ServeCommand>();
   CLI::App* sub = app.add_subcommand("serve", "Serve libraries and indexes: a page, and HTTP");
   sub->add_option("--library", command->libraries,
-                  "Folder of a library or of pictures, as often as wanted; NAME=FOLDER names it");
+                  "Folder of a library or of pictures, or postgresql://... of a shared library, as "
+                  "often as wanted; NAME=FOLDER names it");
   sub->add_option("--index", command->indexes, "Index of codes: NAME=FILE.bpi");
   sub->add_option("--model", command->models, "Model that encodes vectors: NAME=FILE.bpm");
   sub->add_option("--port", command->server.port, "Port; 0 takes a free one")

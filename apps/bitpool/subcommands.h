@@ -12,6 +12,7 @@ void AddDedupe(CLI::App& app, Session& session);
 void AddEncode(CLI::App& app, Session& session);
 void AddEval(CLI::App& app, Session& session);
 void AddExperiment(CLI::App& app, Session& session);
+void AddExport(CLI::App& app, Session& session);
 void AddExtract(CLI::App& app, Session& session);
 void AddIndex(CLI::App& app, Session& session);
 void AddIndexCodes(CLI::App& app, Session& session);

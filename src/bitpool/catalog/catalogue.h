@@ -9,9 +9,18 @@
 #include <string_view>
 #include <vector>
 
+#include "bitpool/base/error.h"
 #include "bitpool/base/matrix.h"
 
 namespace bitpool {
+
+// The database of a catalogue cannot be reached now, or the connection to it was lost. A commit
+// that was under way may have been done or not.
+class CatalogueAway : public Error {
+ public:
+  CatalogueAway(const std::string& name, const std::string& reason)
+      : Error(ErrorCode::kResources, name, "the database cannot be reached: " + reason) {}
+};
 
 // What a library knows of one picture.
 struct CataloguedPicture {
@@ -114,6 +123,9 @@ class CatalogueBatch {
   // when the content or the code changed, the picture gets a new id, and no id is given twice, not
   // even after it was removed.
   virtual PutResult Put(const CataloguedPicture& picture) = 0;
+  // The same for many pictures of different paths, in their order; much faster where the catalogue
+  // is far away.
+  virtual std::vector<PutResult> PutAll(std::span<const CataloguedPicture> pictures);
   // The id that was removed, when there was a picture at the path.
   virtual std::optional<uint64_t> Remove(std::string_view path) = 0;
   // Notes another time of the last change, if there is a picture at the path. That is no change of
@@ -129,6 +141,11 @@ class CatalogueBatch {
   virtual void ForgetChanges(uint64_t until) = 0;
 
   virtual void PutSetting(std::string_view key, std::string_view value) = 0;
+  // A setting as it is now, with the changes of this batch.
+  virtual std::optional<std::string> Setting(std::string_view key) const = 0;
+
+  // Takes pictures off the list of what is to be done, whoever has claimed them; see PictureClaims.
+  virtual void Settle(std::span<const std::string> /*paths*/) {}
 
   // Decisions are no change of the pictures: the generation stays. decision.id plays no role;
   // returns the one it gets.
@@ -140,9 +157,31 @@ class CatalogueBatch {
   virtual uint64_t Commit() = 0;
 };
 
+// What processes that change one set of a catalogue share their work by: a list of pictures that
+// are to be done, of which each claims some, and takes them off in the batch that has what became
+// of them. What a process has claimed that is dead can be claimed again. One thread at a time. Its
+// catalogue outlives it.
+//
+// A claim saves work, and nothing depends on it: a process that was taken for dead may still come
+// with what it has done.
+class PictureClaims {
+ public:
+  virtual ~PictureClaims() = default;
+
+  // Adds pictures that are not on the list yet.
+  virtual void Offer(std::span<const std::string> paths) = 0;
+  // Claims pictures, at most so many; none when all that are left are in other hands.
+  virtual std::vector<std::string> Claim(size_t most) = 0;
+  // Gives back what this process has claimed.
+  virtual void Release() = 0;
+  // How many pictures are on the list.
+  virtual uint64_t Count() = 0;
+};
+
 // The pictures of a library: which has which id and code; and settings of the library. May be used
 // from many threads. Any number of processes may read, and one batch at a time may write. All
-// functions throw Error and name the catalogue.
+// functions throw Error and name the catalogue, and CatalogueAway where its database cannot be
+// reached.
 class Catalogue {
  public:
   virtual ~Catalogue() = default;
@@ -153,6 +192,13 @@ class Catalogue {
   // Starts a change. Throws kResources when someone else is writing, and kInvalidArgument when the
   // catalogue was opened for reading or another batch of this catalogue is not over.
   virtual std::unique_ptr<CatalogueBatch> StartBatch(PictureSet set) = 0;
+
+  // Null for a catalogue that one process at a time changes.
+  virtual std::unique_ptr<PictureClaims> Claims(PictureSet /*set*/) { return nullptr; }
+
+  // Brings a copy up to date with its original, if that can be reached. What is no copy is always
+  // up to date.
+  virtual void Refresh() const {}
 };
 
 enum class CatalogueAccess {
@@ -161,9 +207,9 @@ enum class CatalogueAccess {
   kCreate,  // the same, and makes an empty catalogue where there is none
 };
 
-// Opens the catalogue at a location, the path of an SQLite database. Throws kNotFound when there is
-// none, kCorrupt when it is damaged or something else, and kUnsupported when a newer Bitpool made
-// it.
+// Opens the catalogue at a location: the path of an SQLite database, or the address of a PostgreSQL
+// database, postgresql://…. Throws kNotFound when there is none, kCorrupt when it is damaged or
+// something else, and kUnsupported when a newer Bitpool made it.
 std::unique_ptr<Catalogue> OpenCatalogue(const std::string& location, CatalogueAccess access);
 
 }  // namespace bitpool

@@ -7,6 +7,7 @@
 #include "bitpool/base/random.h"
 #include "bitpool/catalog/catalogue.h"
 #include "bitpool/catalog/catalogue_testing.h"
+#include "bitpool/catalog/postgres_testing.h"
 #include "bitpool/io/testing.h"
 
 // What every catalogue promises, whatever it is made of.
@@ -17,25 +18,32 @@ using namespace std::string_literals;
 using testing::All;
 using testing::ExpectError;
 using testing::MakePicture;
+using testing::PostgresServer;
 using testing::PutOne;
 using testing::TempFolder;
 
-// A kind of catalogue: how a test names an empty place for one.
+// A kind of catalogue: how a test names an empty place for one. Without a place it is skipped.
 struct CatalogueKind {
   const char* name;
-  std::string (*location)(const TempFolder& folder);
+  std::optional<std::string> (*location)(const TempFolder& folder);
 };
 
 void PrintTo(const CatalogueKind& kind, std::ostream* out) { *out << kind.name; }
 
 class CatalogueContract : public ::testing::TestWithParam<CatalogueKind> {
  protected:
+  void SetUp() override {
+    location_ = GetParam().location(folder_);
+    if (!location_) GTEST_SKIP() << "PostgreSQL is not installed";
+  }
+
   std::unique_ptr<Catalogue> Open(CatalogueAccess access) const {
-    return OpenCatalogue(GetParam().location(folder_), access);
+    return OpenCatalogue(*location_, access);
   }
   std::unique_ptr<Catalogue> Create() const { return Open(CatalogueAccess::kCreate); }
 
   const TempFolder folder_;
+  std::optional<std::string> location_;
 };
 
 // The changes that a catalogue tells of, as text.
@@ -138,6 +146,43 @@ TEST_P(CatalogueContract, AnIdStandsForOneContentAndOneCode) {
   expect_new_id(changed);
 }
 
+// Many pictures at once are what they are one by one.
+TEST_P(CatalogueContract, ManyArePutAsOneByOne) {
+  const auto catalogue = Create();
+  std::vector<CataloguedPicture> pictures;
+  for (uint64_t i = 0; i < 5; ++i) pictures.push_back(MakePicture("p" + std::to_string(i), i));
+  pictures[2].code.clear();
+  {
+    const auto batch = catalogue->StartBatch(PictureSet::kCurrent);
+    EXPECT_TRUE(batch->PutAll({}).empty());
+    const std::vector<PutResult> put = batch->PutAll(pictures);
+    ASSERT_EQ(put.size(), 5U);
+    for (uint64_t i = 0; i < 5; ++i) {
+      EXPECT_EQ(put[i].id, i + 1);
+      EXPECT_EQ(put[i].replaced, std::nullopt);
+    }
+    EXPECT_EQ(batch->Commit(), 1U);
+  }
+  pictures[1].width = 9;                     // the same picture
+  pictures[2] = MakePicture("p2", 22);       // now with a code
+  pictures[3].content_hash = 33;             // another one
+  pictures.push_back(MakePicture("p5", 5));  // a new one
+  const auto batch = catalogue->StartBatch(PictureSet::kCurrent);
+  const std::vector<PutResult> put = batch->PutAll(pictures);
+  EXPECT_EQ(batch->Commit(), 2U);
+  ASSERT_EQ(put.size(), 6U);
+  EXPECT_EQ(put[1].id, 2U);
+  EXPECT_EQ(put[2].id, 6U);
+  EXPECT_EQ(put[2].replaced, 3U);
+  EXPECT_EQ(put[3].id, 7U);
+  EXPECT_EQ(put[3].replaced, 4U);
+  EXPECT_EQ(put[5].id, 8U);
+  for (size_t i = 0; i < pictures.size(); ++i) pictures[i].id = put[i].id;
+  std::ranges::sort(pictures, {}, &CataloguedPicture::id);
+  EXPECT_EQ(All(*catalogue), pictures);
+  EXPECT_EQ(Changes(*catalogue->Snapshot(), 1), "4- 6+ 7+ 8+ ");
+}
+
 TEST_P(CatalogueContract, IdsAreNeverGivenAgain) {
   uint64_t last = 0;
   {
@@ -163,6 +208,8 @@ TEST_P(CatalogueContract, Settings) {
     batch->PutSetting("root", "old");
     batch->PutSetting("root", "/home/\xff \0'x"s);
     batch->PutSetting("", "");
+    EXPECT_EQ(batch->Setting("root"), "/home/\xff \0'x"s);
+    EXPECT_EQ(batch->Setting("Root"), std::nullopt);
     batch->Commit();
   }
   const auto snapshot = Open(CatalogueAccess::kRead)->Snapshot();
@@ -460,13 +507,14 @@ TEST_P(CatalogueContract, ManyPictures) {
   constexpr int kCount = 100000;
   const auto catalogue = Create();
   for (int start = 0; start < kCount; start += 10000) {
-    const auto batch = catalogue->StartBatch(PictureSet::kCurrent);
+    std::vector<CataloguedPicture> pictures;
     for (int i = start; i < start + 10000; ++i) {
-      CataloguedPicture picture =
-          MakePicture("year/month/IMG_" + std::to_string(i) + ".jpg", static_cast<uint64_t>(i));
-      if (i % 1000 == 0) picture.failure = "damaged";
-      batch->Put(picture);
+      pictures.push_back(
+          MakePicture("year/month/IMG_" + std::to_string(i) + ".jpg", static_cast<uint64_t>(i)));
+      if (i % 1000 == 0) pictures.back().failure = "damaged";
     }
+    const auto batch = catalogue->StartBatch(PictureSet::kCurrent);
+    batch->PutAll(pictures);
     batch->Commit();
   }
   const auto snapshot = catalogue->Snapshot();
@@ -477,11 +525,20 @@ TEST_P(CatalogueContract, ManyPictures) {
   EXPECT_EQ(All(*snapshot).size(), static_cast<size_t>(kCount));
 }
 
+std::optional<std::string> SqliteLocation(const TempFolder& folder) {
+  return (folder / "catalogue").string();
+}
+
+std::optional<std::string> PostgresLocation(const TempFolder& /*folder*/) {
+  const PostgresServer* server = PostgresServer::Get();
+  if (server == nullptr) return std::nullopt;
+  return server->MakeDatabase();
+}
+
 INSTANTIATE_TEST_SUITE_P(
     Kinds, CatalogueContract,
-    ::testing::Values(CatalogueKind{
-        .name = "SQLite",
-        .location = [](const TempFolder& folder) { return (folder / "catalogue").string(); }}),
+    ::testing::Values(CatalogueKind{.name = "SQLite", .location = SqliteLocation},
+                      CatalogueKind{.name = "PostgreSQL", .location = PostgresLocation}),
     [](const auto& kind) { return std::string(kind.param.name); });
 
 }  // namespace

@@ -17,11 +17,7 @@ namespace {
 struct SetStatements {
   SetStatements(SqliteDatabase& database, const char* table)
       : find(database.Prepare(SelectPictures(table, "WHERE path = ?1", kCatalogueVersion))),
-        insert(database.Prepare(
-            fmt::format("INSERT INTO {}(id, path, size, modified_ns, content_hash, code, width, "
-                        "height, failure, perceptual_hash) "
-                        "VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
-                        table))),
+        insert(database.Prepare(InsertPicture(table))),
         update(database.Prepare(fmt::format(
             "UPDATE {} SET path = ?2, size = ?3, modified_ns = ?4, content_hash = ?5, code = ?6, "
             "width = ?7, height = ?8, failure = ?9, perceptual_hash = ?10 WHERE id = ?1",
@@ -49,6 +45,7 @@ struct WriteConnection {
                                      "ON CONFLICT(generation, id) DO UPDATE SET code = ?3")),
         put_setting(database->Prepare("INSERT INTO settings(key, value) VALUES(?1, ?2) "
                                       "ON CONFLICT(key) DO UPDATE SET value = ?2")),
+        read_setting(database->Prepare("SELECT value FROM settings WHERE key = ?1")),
         add_decision(database->Prepare(
             "INSERT INTO decisions(kind, first_path, first_size, first_hash, second_path, "
             "second_size, second_hash) VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7)")),
@@ -73,6 +70,7 @@ struct WriteConnection {
   SqliteStatement put_state;
   SqliteStatement put_change;
   SqliteStatement put_setting;
+  SqliteStatement read_setting;
   SqliteStatement add_decision;
   SqliteStatement remove_decision;
   std::atomic<bool> in_batch = false;
@@ -171,6 +169,14 @@ class SqliteBatch : public CatalogueBatch {
     use->Step();
   }
 
+  std::optional<std::string> Setting(std::string_view key) const override {
+    CheckOpen();
+    const StatementUse use(connection_.read_setting);
+    use->BindText(1, key);
+    if (!use->Step()) return std::nullopt;
+    return std::string(use->Text(0));
+  }
+
   uint64_t AddDecision(const Decision& decision) override {
     CheckOpen();
     const StatementUse use(connection_.add_decision);
@@ -234,20 +240,7 @@ class SqliteBatch : public CatalogueBatch {
 
   static void Write(SqliteStatement& statement, uint64_t id, const CataloguedPicture& picture) {
     const StatementUse use(statement);
-    use->Bind(1, std::bit_cast<int64_t>(id))
-        .BindBytes(2, AsBytes(picture.path))
-        .Bind(3, std::bit_cast<int64_t>(picture.size))
-        .Bind(4, picture.modified_ns)
-        .Bind(5, std::bit_cast<int64_t>(picture.content_hash))
-        .BindBytes(6, picture.code)
-        .Bind(7, picture.width)
-        .Bind(8, picture.height)
-        .BindText(9, picture.failure);
-    if (picture.perceptual_hash) {
-      use->Bind(10, std::bit_cast<int64_t>(*picture.perceptual_hash));
-    } else {
-      use->BindNull(10);
-    }
+    BindPicture(statement, id, picture);
     use->Step();
   }
 

@@ -190,6 +190,30 @@ CataloguedPicture ReadPicture(const SqliteStatement& row) {
           .perceptual_hash = hash};
 }
 
+std::string InsertPicture(const char* table) {
+  return fmt::format(
+      "INSERT INTO {}(id, path, size, modified_ns, content_hash, code, width, height, failure, "
+      "perceptual_hash) VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
+      table);
+}
+
+void BindPicture(SqliteStatement& statement, uint64_t id, const CataloguedPicture& picture) {
+  statement.Bind(1, std::bit_cast<int64_t>(id))
+      .BindBytes(2, AsBytes(picture.path))
+      .Bind(3, std::bit_cast<int64_t>(picture.size))
+      .Bind(4, picture.modified_ns)
+      .Bind(5, std::bit_cast<int64_t>(picture.content_hash))
+      .BindBytes(6, picture.code)
+      .Bind(7, picture.width)
+      .Bind(8, picture.height)
+      .BindText(9, picture.failure);
+  if (picture.perceptual_hash) {
+    statement.Bind(10, std::bit_cast<int64_t>(*picture.perceptual_hash));
+  } else {
+    statement.BindNull(10);
+  }
+}
+
 ReadConnection::ReadConnection(std::unique_ptr<SqliteDatabase> opened)
     : database(std::move(opened)),
       version(database->ReadNumber("PRAGMA user_version")),

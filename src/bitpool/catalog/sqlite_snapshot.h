@@ -17,6 +17,9 @@ const char* TableOf(PictureSet set);
 // All pictures of a table that `which` selects, with the columns that ReadPicture takes.
 std::string SelectPictures(const char* table, std::string_view which, int64_t version);
 CataloguedPicture ReadPicture(const SqliteStatement& row);
+// A statement that inserts a picture, and its parameters.
+std::string InsertPicture(const char* table);
+void BindPicture(SqliteStatement& statement, uint64_t id, const CataloguedPicture& picture);
 
 // A connection for reading, with the statements it needs, prepared once.
 struct ReadConnection {

@@ -92,7 +92,12 @@ bool HasFeaturesOf(Env& env, const fs::path& path, const NamedNetwork& network) 
 
 void KeepCoder(const LibraryWriter& writer, const PictureCoder& coder) {
   const fs::path path = writer.folder().coder(coder.digest());
-  if (!writer.env().Exists(path)) SaveCoder(writer.env(), path, coder, IfExists::kFail);
+  if (writer.env().Exists(path)) return;
+  try {
+    SaveCoder(writer.env(), path, coder, IfExists::kFail);
+  } catch (const Error&) {
+    if (!writer.env().Exists(path)) throw;  // otherwise another writer was faster with the same
+  }
 }
 
 }  // namespace

@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 
 #include <charconv>
+#include <functional>
 #include <utility>
 
 #include "bitpool/base/error.h"
+#include "bitpool/catalog/postgres_address.h"
 #include "bitpool/codes/binary_codes.h"
 
 namespace bitpool {
@@ -30,11 +32,13 @@ std::string ItemKey(const char* key, uint64_t number) { return fmt::format("{}.{
 // The settings of one library, read with care.
 class Settings {
  public:
-  Settings(const CatalogueSnapshot& catalogue, const std::string& name)
-      : catalogue_(catalogue), name_(name) {}
+  using Lookup = std::function<std::optional<std::string>(std::string_view)>;
+  Settings(Lookup lookup, const std::string& name) : lookup_(std::move(lookup)), name_(name) {}
+
+  bool Has(const char* key) const { return lookup_(key).has_value(); }
 
   std::string Text(const char* key) const {
-    std::optional<std::string> value = catalogue_.Setting(key);
+    std::optional<std::string> value = lookup_(key);
     if (value) return *std::move(value);
     Fail(fmt::format("the catalogue has no setting \"{}\"", key));
   }
@@ -52,7 +56,7 @@ class Settings {
   // libraries have none.
   std::vector<std::string> List(const char* key) const {
     std::vector<std::string> items;
-    if (!catalogue_.Setting(key)) return items;
+    if (!Has(key)) return items;
     const uint64_t count = Number(key);
     for (uint64_t i = 0; i < count; ++i) items.push_back(Text(ItemKey(key, i).c_str()));
     return items;
@@ -81,21 +85,12 @@ class Settings {
     throw Error(ErrorCode::kCorrupt, name_, problem);
   }
 
-  const CatalogueSnapshot& catalogue_;
+  Lookup lookup_;
   const std::string& name_;
 };
 
-}  // namespace
-
-bool IsInFolder(std::string_view path, std::string_view folder) {
-  if (folder == ".") return !path.starts_with('/');
-  return path.starts_with(folder) && (path.size() == folder.size() || path[folder.size()] == '/');
-}
-
-std::optional<LibraryFacts> ReadLibraryFacts(const CatalogueSnapshot& catalogue,
-                                             const std::string& name) {
-  if (!catalogue.Setting(kVersionKey)) return std::nullopt;
-  const Settings settings(catalogue, name);
+std::optional<LibraryFacts> ReadFacts(const Settings& settings) {
+  if (!settings.Has(kVersionKey)) return std::nullopt;
   const int version = settings.Version();
   LibraryFacts facts;
   facts.root = settings.Text(kRootKey);
@@ -112,6 +107,27 @@ std::optional<LibraryFacts> ReadLibraryFacts(const CatalogueSnapshot& catalogue,
   return facts;
 }
 
+}  // namespace
+
+LibraryFolder::LibraryFolder(fs::path storage, std::string address)
+    : path_(std::move(storage)),
+      name_(ShownAddress(address)),
+      catalogue_(std::move(address)),
+      shared_(true) {}
+
+bool IsInFolder(std::string_view path, std::string_view folder) {
+  if (folder == ".") return !path.starts_with('/');
+  return path.starts_with(folder) && (path.size() == folder.size() || path[folder.size()] == '/');
+}
+
+std::optional<LibraryFacts> ReadLibraryFacts(const CatalogueSnapshot& catalogue,
+                                             const std::string& name) {
+  return ReadFacts(Settings([&](std::string_view key) { return catalogue.Setting(key); }, name));
+}
+
+std::optional<LibraryFacts> ReadLibraryFacts(const CatalogueBatch& batch, const std::string& name) {
+  return ReadFacts(Settings([&](std::string_view key) { return batch.Setting(key); }, name));
+}
 void PutLibraryFacts(CatalogueBatch& batch, const LibraryFacts& facts) {
   batch.PutSetting(kVersionKey, std::to_string(kLibraryVersion));
   batch.PutSetting(kRootKey, facts.root);

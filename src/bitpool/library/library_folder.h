@@ -14,15 +14,26 @@ namespace bitpool {
 
 inline constexpr int kLibraryVersion = 2;
 
-// Where things are in the folder of a library.
+// Where things are in the folder of a library. The catalogue of a shared library is in a database;
+// its files are in a folder that all machines see.
 class LibraryFolder {
  public:
-  explicit LibraryFolder(std::filesystem::path path) : path_(std::move(path)) {}
+  explicit LibraryFolder(std::filesystem::path path)
+      : path_(std::move(path)),
+        name_(path_.string()),
+        catalogue_((path_ / "catalogue.sqlite").string()) {}
+  // A shared library: the folder of its files, and the address of its catalogue.
+  LibraryFolder(std::filesystem::path storage, std::string address);
 
   const std::filesystem::path& path() const { return path_; }
-  std::string name() const { return path_.string(); }  // for messages
-  std::filesystem::path catalogue() const { return path_ / "catalogue.sqlite"; }
-  std::filesystem::path index() const { return path_ / "codes.bpi"; }
+  const std::string& name() const { return name_; }            // for messages
+  const std::string& catalogue() const { return catalogue_; }  // as OpenCatalogue takes it
+  bool is_shared() const { return shared_; }
+  // The index file with this digest. That of a shared library is never replaced, because others map
+  // it; another library has one, whatever its digest.
+  std::filesystem::path index(const std::string& digest = {}) const {
+    return path_ / (shared_ ? "codes-" + digest + ".bpi" : "codes.bpi");
+  }
   // The coder with this digest, which the catalogue names.
   std::filesystem::path coder(const std::string& digest) const {
     return path_ / ("coder-" + digest + ".bpc");
@@ -38,6 +49,9 @@ class LibraryFolder {
 
  private:
   std::filesystem::path path_;
+  std::string name_;
+  std::string catalogue_;
+  bool shared_ = false;
 };
 
 // True for the folder itself and what is in it; paths as the catalogue has them. The folder "." is
@@ -70,6 +84,8 @@ struct LibraryFacts {
 // Bitpool made the library and kCorrupt for settings without meaning; `name` is for messages.
 std::optional<LibraryFacts> ReadLibraryFacts(const CatalogueSnapshot& catalogue,
                                              const std::string& name);
+// The same as a batch sees them, which others cannot change before it is over.
+std::optional<LibraryFacts> ReadLibraryFacts(const CatalogueBatch& batch, const std::string& name);
 void PutLibraryFacts(CatalogueBatch& batch, const LibraryFacts& facts);
 
 // Tells what belongs to a library and is no picture of the user's: the files of this one, and what

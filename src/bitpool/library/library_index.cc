@@ -25,10 +25,16 @@ LibraryIndex::LibraryIndex(Env& env, LibraryFolder folder)
     : env_(env), folder_(std::move(folder)) {}
 
 IndexSnapshot LibraryIndex::BringTo(const CatalogueSnapshot& catalogue, const LibraryFacts& facts) {
-  if (!Follow(catalogue, facts)) {
-    index_ = OpenFile(catalogue, facts);
-    file_digest_ = index_ ? facts.index_digest : "";
-    if (!index_) index_ = ReadAll(catalogue, facts);
+  // The file of a shared library that the codes were in may be removed when there is a newer one.
+  const bool newer_file = folder_.is_shared() && facts.index_digest != file_digest_;
+  if (newer_file || !Follow(catalogue, facts)) {
+    if (auto opened = OpenFile(catalogue, facts)) {
+      index_ = std::move(opened);
+      file_digest_ = facts.index_digest;
+    } else if (!newer_file || !Follow(catalogue, facts)) {
+      index_ = ReadAll(catalogue, facts);
+      file_digest_.clear();
+    }
   }
   generation_ = catalogue.generation();
   coder_ = facts.coder;
@@ -53,7 +59,7 @@ std::unique_ptr<CodeIndex> LibraryIndex::OpenFile(const CatalogueSnapshot& catal
                                                   const LibraryFacts& facts) const {
   if (facts.index_digest.empty() || facts.index_digest == damaged_digest_) return nullptr;
   try {
-    const IndexFile file = IndexFile::Open(env_, folder_.index());
+    const IndexFile file = IndexFile::Open(env_, folder_.index(facts.index_digest));
     if (file.digest() != facts.index_digest) return nullptr;
     std::unique_ptr<CodeIndex> index = file.Load(false, RunContext({.threads = 1}));
     if (index->bits() != facts.bits) return nullptr;
@@ -114,7 +120,7 @@ std::optional<Index> CodesInSoundFile(Env& env, const LibraryFolder& folder,
                                       const LibraryFacts& facts, const RunContext& context) {
   if (facts.index_digest.empty()) return std::nullopt;
   try {
-    const IndexFile file = IndexFile::Open(env, folder.index());
+    const IndexFile file = IndexFile::Open(env, folder.index(facts.index_digest));
     if (file.digest() != facts.index_digest) return std::nullopt;
     const std::unique_ptr<CodeIndex> index = file.Load(true, context);
     if (index->bits() == facts.bits) return index->size();

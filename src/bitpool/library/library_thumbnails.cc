@@ -72,7 +72,11 @@ void LibraryThumbnails::Write(uint64_t id, std::span<const std::byte> thumbnail)
   env_.MakeFolders(path.parent_path());
   // Not replaced: a process that is killed while it replaces a file may leave litter.
   if (env_.Exists(path)) env_.Remove(path);
-  WriteFile(env_, path, thumbnail, IfExists::kFail);
+  try {
+    WriteFile(env_, path, thumbnail, IfExists::kFail);
+  } catch (const Error&) {
+    if (!env_.Exists(path)) throw;  // otherwise another process was faster with the same
+  }
 }
 
 void LibraryThumbnails::Remove(uint64_t id) const {

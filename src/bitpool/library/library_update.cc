@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <atomic>
 #include <optional>
+#include <span>
 #include <string_view>
 #include <unordered_map>
 #include <unordered_set>
@@ -12,8 +13,11 @@
 
 #include "bitpool/base/error.h"
 #include "bitpool/base/stopwatch.h"
+#include "bitpool/library/claimed_pictures.h"
+#include "bitpool/library/examined_batch.h"
 #include "bitpool/library/library_thumbnails.h"
 #include "bitpool/library/library_upkeep.h"
+#include "bitpool/library/patience.h"
 
 namespace bitpool {
 namespace {
@@ -22,30 +26,35 @@ namespace fs = std::filesystem;
 
 constexpr size_t kHashesAtOnce = 1024;
 
+// Another process has changed what this one had begun with.
+struct FactsChanged {};
+
 class Updater {
  public:
   Updater(LibraryWriter& writer, const LibraryUpdate& update, const RunContext& context)
       : env_(writer.env()),
         folder_(writer.folder()),
         catalogue_(writer.catalogue()),
+        first_generation_(writer.first_generation()),
         update_(update),
         context_(context),
-        thumbnails_(env_, folder_) {}
+        thumbnails_(env_, folder_),
+        patience_(update.on_wait, context) {}
 
   UpdateSummary Run() {
     const Stopwatch watch;
-    BringFactsUpToDate();
-    ReadKnown();
+    patience_.Try([&] { BringFactsUpToDate(); });
+    patience_.Try([&] { ReadKnown(); });
     Compare();
     FindMissing();
-    BeginChanges();
-    RemoveMissing();
+    patience_.Try([&] { BeginChanges(); });
+    NoteUnreadable();
+    patience_.Try([&] { RemoveMissing(); });
     EncodeAll();
     RemakeThumbnails();
-    AddHashes();
-    if (set_ == PictureSet::kNext && !summary_.stopped) SwitchToNext();
-    FinishUpdate({.env = env_, .folder = folder_, .catalogue = catalogue_}, facts_, sweep_,
-                 context_.WithoutStop());
+    patience_.Try([&] { AddHashes(); });
+    if (set_ == PictureSet::kNext && !summary_.stopped) patience_.Try([&] { SwitchToNext(); });
+    patience_.Try([&] { Finish(); });
     std::ranges::sort(summary_.failed, {}, [](const FailedPicture& failed) -> const std::string& {
       return failed.path.native();
     });
@@ -63,11 +72,9 @@ class Updater {
     }
     const auto snapshot = catalogue_.Snapshot();
     const std::string root = RootSetting(env_, folder_.path(), update_.root);
-    const std::optional<LibraryFacts> old = ReadLibraryFacts(*snapshot, folder_.name());
-    if (old) {
-      CheckRoot(*old, root);
-      facts_ = *old;
-    }
+    old_facts_ = ReadLibraryFacts(*snapshot, folder_.name());
+    if (old_facts_) CheckRoot(*old_facts_, root);
+    facts_ = old_facts_.value_or(LibraryFacts());
     sweep_ = facts_.unfinished;
     facts_.root = root;
     facts_.folders = update_.folders;
@@ -87,7 +94,7 @@ class Updater {
       facts_.bits = encoding.bits;
     }
     if (clear_next_) sweep_ = true;
-    new_facts_ = !old || *old != facts_;
+    new_facts_ = !old_facts_ || *old_facts_ != facts_;
   }
 
   // A library whose folder was moved finds its pictures again; one whose folder is still there was
@@ -117,6 +124,17 @@ class Updater {
                               .can_be_seen = CanBeSeen(picture),
                               .has_hash = picture.perceptual_hash.has_value()};
     });
+    if (folder_.is_shared()) ReadCameSince(*snapshot);
+  }
+
+  // What others have added since this process looked for pictures is not missing.
+  void ReadCameSince(const CatalogueSnapshot& snapshot) {
+    came_since_.clear();
+    const bool known = snapshot.ForEachChange(first_generation_, [&](uint64_t id, auto code) {
+      if (!code.empty()) came_since_.insert(id);
+    });
+    if (known) return;
+    for (const auto& [path, picture] : known_) came_since_.insert(picture.id);
   }
 
   void Compare() {
@@ -127,7 +145,7 @@ class Updater {
       here_.insert(found.path);
       KnownPicture* known = Find(found.path);
       if (known != nullptr) known->found = true;
-      if (known == nullptr || known->size != found.size || known->modified_ns != found.mtime_ns) {
+      if (known == nullptr || !IsUnchanged(*known, found)) {
         todo_.push_back(&found);
         continue;
       }
@@ -138,6 +156,10 @@ class Updater {
       }
       if (!known->has_hash) without_hash_.push_back(&found);
     }
+  }
+
+  static bool IsUnchanged(const KnownPicture& known, const FoundPicture& found) {
+    return known.size == found.size && known.modified_ns == found.mtime_ns;
   }
 
   KnownPicture* Find(const std::string& path) {
@@ -168,17 +190,21 @@ class Updater {
     if (update_.on_failure) update_.on_failure(summary_.failed.back());
   }
 
-  void FindMissing() {
+  void NoteUnreadable() {
     const std::vector<std::string> unreadable = UnreadablePaths();
     for (size_t i = 0; i < unreadable.size(); ++i) {
       NoteFailure(unreadable[i], update_.unreadable[i].reason);
     }
+  }
+
+  void FindMissing() {
+    const std::vector<std::string> unreadable = UnreadablePaths();
     const auto is_unreadable = [&](std::string_view path) {
       return std::ranges::any_of(unreadable, [&](const auto& at) { return IsInFolder(path, at); });
     };
     for (const auto& [path, picture] : known_) {
       if (picture.found) continue;
-      if (is_unreadable(path)) {
+      if (is_unreadable(path) || came_since_.contains(picture.id)) {
         ++summary_.unchanged;
       } else {
         missing_.push_back(path);
@@ -198,6 +224,9 @@ class Updater {
     if (missing_.empty() && todo_.empty() && !new_facts_) return;
     facts_.unfinished = true;
     const auto batch = catalogue_.StartBatch(set_);
+    if (folder_.is_shared() && ReadLibraryFacts(*batch, folder_.name()) != old_facts_) {
+      throw FactsChanged();
+    }
     if (clear_next_) batch->ClearNext();
     PutLibraryFacts(*batch, facts_);
     batch->Commit();
@@ -216,54 +245,114 @@ class Updater {
 
   void EncodeAll() {
     Progress progress = context_.StartProgress("indexing", "pictures", todo_.size());
-    std::atomic<uint64_t> failed = 0;
+    if (folder_.is_shared()) return EncodeClaimed(progress);
     for (size_t first = 0; first < todo_.size() && !summary_.stopped; first += update_.batch) {
       const size_t count = std::min(update_.batch, todo_.size() - first);
-      std::vector<ExaminedPicture> pictures(count);
-      context_.pool().ParallelFor(count, 1, [&](size_t i, size_t /*end*/) {
-        if (context_.stopped()) return;
-        const FoundPicture& found = *todo_[first + i];
-        pictures[i] = ExaminePicture(update_, found, Find(found.path));
-        const PictureFate fate = pictures[i].fate;
-        if (fate == PictureFate::kFailed || fate == PictureFate::kUnreadable) {
-          progress.Advance(1, fmt::format("{} failed", ++failed));
-        } else {
-          progress.Advance();
-        }
-      });
-      Commit(first, pictures);
+      EncodeSome(std::span(todo_).subspan(first, count), progress);
     }
   }
 
-  void Commit(size_t first, std::vector<ExaminedPicture>& pictures) {
-    const auto batch = catalogue_.StartBatch(set_);
-    std::vector<uint64_t> gone;
-    for (size_t i = 0; i < pictures.size(); ++i) {
-      if (const auto id = Apply(*todo_[first + i], pictures[i], *batch)) gone.push_back(*id);
+  void EncodeClaimed(Progress& progress) {
+    ClaimedPictures claimed(env_, update_.root, folder_.name(), todo_, catalogue_.Claims(set_),
+                            patience_);
+    while (true) {
+      const std::vector<FoundPicture> pictures = claimed.Next(update_.batch, context_);
+      if (pictures.empty()) break;
+      std::vector<const FoundPicture*> chunk;
+      for (const FoundPicture& picture : pictures) chunk.push_back(&picture);
+      patience_.Try([&] { LookAtCatalogue(chunk); });
+      EncodeSome(chunk, progress);
     }
+    summary_.stopped = context_.stopped();
+  }
+
+  // Others may have done these pictures since the catalogue was read.
+  void LookAtCatalogue(std::span<const FoundPicture* const> chunk) {
+    if (set_ == PictureSet::kNext) return;
+    const auto snapshot = catalogue_.Snapshot();
+    for (const FoundPicture* found : chunk) {
+      const auto picture = snapshot->FindByPath(found->path);
+      if (!picture) continue;
+      known_[found->path] = {.id = picture->id,
+                             .size = picture->size,
+                             .modified_ns = picture->modified_ns,
+                             .content_hash = picture->content_hash,
+                             .has_code = !picture->code.empty(),
+                             .found = true};
+    }
+  }
+
+  void EncodeSome(std::span<const FoundPicture* const> chunk, Progress& progress) {
+    std::vector<ExaminedPicture> pictures(chunk.size());
+    context_.pool().ParallelFor(chunk.size(), 1, [&](size_t i, size_t /*end*/) {
+      if (context_.stopped()) return;
+      const KnownPicture* known = Find(chunk[i]->path);
+      if (known != nullptr && IsUnchanged(*known, *chunk[i])) {  // another process has done it
+        pictures[i].fate = PictureFate::kTouched;
+      } else {
+        pictures[i] = ExaminePicture(update_, *chunk[i], known);
+      }
+      const PictureFate fate = pictures[i].fate;
+      if (fate == PictureFate::kFailed || fate == PictureFate::kUnreadable) {
+        progress.Advance(1, fmt::format("{} failed", ++failed_));
+      } else {
+        progress.Advance();
+      }
+    });
+    std::vector<uint64_t> gone;
+    patience_.Try([&] { gone = Commit(chunk, pictures); });
+    for (const uint64_t id : gone) thumbnails_.Remove(id);
+    for (size_t i = 0; i < chunk.size(); ++i) Count(*chunk[i], pictures[i]);
+  }
+
+  // The ids that are no longer in use.
+  std::vector<uint64_t> Commit(std::span<const FoundPicture* const> chunk,
+                               std::vector<ExaminedPicture>& pictures) {
+    const auto batch = catalogue_.StartBatch(set_);
+    if (folder_.is_shared()) RequireOwnCoder(*batch);
+    std::vector<uint64_t> gone = PutExamined(*batch, pictures);
     // Before the commit: what is committed has its thumbnail.
     WriteThumbnails(pictures);
+    std::vector<std::string> settled;
+    for (size_t i = 0; i < chunk.size(); ++i) {
+      const std::string& path = chunk[i]->path;
+      const PictureFate fate = pictures[i].fate;
+      if (fate == PictureFate::kTouched) batch->Touch(path, chunk[i]->mtime_ns);
+      if (fate == PictureFate::kGone) {
+        if (const auto id = batch->Remove(path)) gone.push_back(*id);
+      }
+      if (fate != PictureFate::kPending) settled.push_back(path);
+    }
+    batch->Settle(settled);
     batch->Commit();
-    for (const uint64_t id : gone) thumbnails_.Remove(id);
+    return gone;
   }
 
-  // The id that is no longer in use.
-  std::optional<uint64_t> Apply(const FoundPicture& found, ExaminedPicture& examined,
-                                CatalogueBatch& batch) {
+  // Another process may have begun with another coder, or have put the new codes in place.
+  void RequireOwnCoder(const CatalogueBatch& batch) const {
+    const LibraryFacts now = ReadLibraryFacts(batch, folder_.name()).value_or(LibraryFacts());
+    const std::string& coder = set_ == PictureSet::kNext ? now.next_coder : now.coder;
+    if (coder == update_.encoding.digest) return;
+    throw Error(
+        ErrorCode::kResources, folder_.name(),
+        "another process changes the coder of this library; run this again when it is done");
+  }
+
+  // Notes for the summary what became of a picture.
+  void Count(const FoundPicture& found, const ExaminedPicture& examined) {
     switch (examined.fate) {
       case PictureFate::kPending:
         summary_.stopped = true;
-        return std::nullopt;
+        break;
       case PictureFate::kGone:
         if (WasHere(found.path)) ++summary_.removed;
-        return batch.Remove(found.path);
+        break;
       case PictureFate::kUnreadable:
         NoteFailure(found.path, examined.reason);
-        return std::nullopt;
+        break;
       case PictureFate::kTouched:
         ++summary_.unchanged;
-        batch.Touch(found.path, found.mtime_ns);
-        return std::nullopt;
+        break;
       case PictureFate::kFailed:
         NoteFailure(found.path, examined.picture.failure);
         break;
@@ -271,9 +360,6 @@ class Updater {
         ++(WasHere(found.path) ? summary_.changed : summary_.added);
         break;
     }
-    const PutResult put = batch.Put(examined.picture);
-    examined.picture.id = put.id;
-    return put.replaced;
   }
 
   void WriteThumbnails(const std::vector<ExaminedPicture>& pictures) const {
@@ -322,28 +408,44 @@ class Updater {
   }
 
   void SwitchToNext() {
+    const auto batch = catalogue_.StartBatch(set_);
+    if (folder_.is_shared()) {
+      facts_ = ReadLibraryFacts(*batch, folder_.name()).value_or(LibraryFacts());
+      if (facts_.next_coder != update_.encoding.digest) return;  // another process did it
+    }
     facts_.coder = std::exchange(facts_.next_coder, {});
     facts_.bits = std::exchange(facts_.next_bits, 0);
     facts_.index_generation = 0;
     facts_.index_digest.clear();
     sweep_ = true;
-    const auto batch = catalogue_.StartBatch(set_);
     batch->SwitchToNext();
     PutLibraryFacts(*batch, facts_);
     batch->Commit();
   }
 
+  void Finish() {
+    const ChangingLibrary library = {.env = env_, .folder = folder_, .catalogue = catalogue_};
+    if (!folder_.is_shared()) {
+      FinishUpdate(library, facts_, sweep_, context_.WithoutStop());
+    } else if (!summary_.stopped) {  // after a stop others, or the next update, do it
+      FinishSharedUpdate(library, sweep_, context_.WithoutStop());
+    }
+  }
+
   Env& env_;
   const LibraryFolder& folder_;
   Catalogue& catalogue_;
+  uint64_t first_generation_;  // of the catalogue, before pictures were looked for
   const LibraryUpdate& update_;
   const RunContext& context_;
   LibraryThumbnails thumbnails_;
+  Patience patience_;
 
   PictureSet set_ = PictureSet::kCurrent;
   bool clear_next_ = false;  // codes were gathered of a coder that is not wanted any more
   bool new_facts_ = false;   // others than the catalogue has
   bool sweep_ = false;       // files may be there that belong to nothing
+  std::optional<LibraryFacts> old_facts_;  // as they were at the beginning
   LibraryFacts facts_;
   std::unordered_map<std::string, KnownPicture> known_;  // of the set
   std::unordered_set<std::string> replaced_paths_;       // of the current set, where it is not that
@@ -353,6 +455,9 @@ class Updater {
   std::vector<const FoundPicture*> todo_;
   std::vector<const FoundPicture*> without_thumbnail_;  // but otherwise as they were
   std::vector<const FoundPicture*> without_hash_;       // the same
+  std::unordered_set<uint64_t> came_since_;             // ids, of a shared library
+  std::atomic<uint64_t> failed_ = 0;                    // pictures, for the progress
+  std::string waiting_;                                 // for what; empty: for nothing
   UpdateSummary summary_;
 };
 
@@ -367,7 +472,12 @@ std::string UpdateSummary::BriefReport() const {
 UpdateSummary UpdateLibrary(LibraryWriter& writer, const LibraryUpdate& update,
                             const RunContext& context) {
   update.Validate();
-  return Updater(writer, update, context).Run();
+  while (true) {
+    try {
+      return Updater(writer, update, context).Run();
+    } catch (const FactsChanged&) {  // seen before anything was done
+    }
+  }
 }
 
 }  // namespace bitpool

@@ -1,10 +1,16 @@
 #include "bitpool/library/library_upkeep.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <filesystem>
 #include <optional>
+#include <random>
 #include <string>
+#include <unordered_set>
 #include <vector>
 
+#include "bitpool/base/error.h"
 #include "bitpool/index/index_file.h"
 #include "bitpool/library/library_index.h"
 #include "bitpool/library/library_thumbnails.h"
@@ -37,9 +43,32 @@ void RemoveStrayThumbnails(const ChangingLibrary& library) {
   LibraryThumbnails(library.env, library.folder).RemoveAllBut(ids);
 }
 
+// The same while others may be writing thumbnails. Those of a batch are there before it is
+// committed.
+void RemoveStraySharedThumbnails(const ChangingLibrary& library) {
+  const LibraryThumbnails thumbnails(library.env, library.folder);
+  const std::vector<uint64_t> listed = thumbnails.List();
+  // Batches follow each other: when this one can begin, those whose thumbnails were listed are
+  // over.
+  library.catalogue.StartBatch(PictureSet::kCurrent);
+  std::unordered_set<uint64_t> used;
+  const auto snapshot = library.catalogue.Snapshot();
+  for (const PictureSet set : {PictureSet::kCurrent, PictureSet::kNext}) {
+    snapshot->ForEach(set, [&](const CataloguedPicture& picture) { used.insert(picture.id); });
+  }
+  for (const uint64_t id : listed) {
+    try {
+      if (!used.contains(id)) thumbnails.Remove(id);
+    } catch (const Error& error) {
+      if (error.code() != ErrorCode::kNotFound) throw;  // otherwise another process was faster
+    }
+  }
+}
+
 // Temporaries of a process that was killed while it replaced a file, coders that are no longer
 // used, and the index file of version 1.
 void RemoveStrayFiles(const ChangingLibrary& library, const LibraryFacts& facts) {
+  if (library.folder.is_shared()) return;  // others may be about to use them
   const auto name_of = [&](const std::string& coder) {
     return library.folder.coder(coder).filename().string();
   };
@@ -53,14 +82,42 @@ void RemoveStrayFiles(const ChangingLibrary& library, const LibraryFacts& facts)
   }
 }
 
+// Saves the codes under a name that tells them apart from all others.
+std::string SaveSharedIndex(const ChangingLibrary& library, const IndexSnapshot& codes) {
+  std::random_device device;
+  const std::filesystem::path written =
+      library.folder.path() / fmt::format("codes-new-{:08x}{:08x}.bpi", device(), device());
+  SaveIndex(library.env, written, codes, IfExists::kFail);
+  const std::string digest = IndexFile::Open(library.env, written).digest();
+  library.env.Rename(written, library.folder.index(digest));
+  library.env.SyncFolder(library.folder.path());
+  return digest;
+}
+
 // Writes the codes of the catalogue, and notes in the facts that it did.
 void WriteIndexFile(const ChangingLibrary& library, const CatalogueSnapshot& catalogue,
                     LibraryFacts& facts) {
   const IndexSnapshot codes = LibraryIndex(library.env, library.folder).BringTo(catalogue, facts);
   codes.RequireVerified();
-  SaveIndex(library.env, library.folder.index(), codes, IfExists::kReplace);
   facts.index_generation = catalogue.generation();
+  if (library.folder.is_shared()) {
+    facts.index_digest = SaveSharedIndex(library, codes);
+    return;
+  }
+  SaveIndex(library.env, library.folder.index(), codes, IfExists::kReplace);
   facts.index_digest = IndexFile::Open(library.env, library.folder.index()).digest();
+}
+
+// Readers use the newest index file, or the one before as long as they have not heard of it.
+void RemoveOldIndexFiles(const ChangingLibrary& library, const std::string& newest,
+                         const std::string& before) {
+  for (const std::string& name : library.env.List(library.folder.path())) {
+    const bool ours =
+        name.starts_with("codes-") && name.ends_with(".bpi") && !name.starts_with("codes-new-");
+    const bool used = library.folder.path() / name == library.folder.index(newest) ||
+                      library.folder.path() / name == library.folder.index(before);
+    if (ours && !used) library.env.Remove(library.folder.path() / name);
+  }
 }
 
 }  // namespace
@@ -81,6 +138,32 @@ void FinishUpdate(const ChangingLibrary& library, LibraryFacts facts, bool sweep
   PutLibraryFacts(*batch, facts);
   if (write) batch->ForgetChanges(facts.index_generation);
   batch->Commit();
+}
+
+void FinishSharedUpdate(const ChangingLibrary& library, bool sweep, const RunContext& context) {
+  const auto snapshot = library.catalogue.Snapshot();
+  LibraryFacts facts = ReadLibraryFacts(*snapshot, library.folder.name()).value();
+  const LibraryFacts before = facts;
+  const std::optional<Index> codes_in_file =
+      CodesInSoundFile(library.env, library.folder, facts, context);
+  if (!codes_in_file) facts.index_digest.clear();
+  const bool write = !IsUpToDate(*snapshot, facts, codes_in_file);
+  if (write) WriteIndexFile(library, *snapshot, facts);
+  if (sweep) RemoveStraySharedThumbnails(library);
+  const auto batch = library.catalogue.StartBatch(PictureSet::kCurrent);
+  LibraryFacts now = ReadLibraryFacts(*batch, library.folder.name()).value();
+  const bool newest =
+      write && now.coder == facts.coder && now.index_generation <= facts.index_generation;
+  if (newest) {
+    // Readers that have the file before can still follow.
+    batch->ForgetChanges(now.index_generation);
+    now.index_generation = facts.index_generation;
+    now.index_digest = facts.index_digest;
+  }
+  now.unfinished = false;
+  PutLibraryFacts(*batch, now);
+  batch->Commit();
+  if (newest) RemoveOldIndexFiles(library, now.index_digest, before.index_digest);
 }
 
 }  // namespace bitpool

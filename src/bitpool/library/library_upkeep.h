@@ -20,4 +20,7 @@ struct ChangingLibrary {
 void FinishUpdate(const ChangingLibrary& library, LibraryFacts facts, bool sweep,
                   const RunContext& context);
 
+// The same of a shared library, when no pictures are left to be done; others may be at it as well.
+void FinishSharedUpdate(const ChangingLibrary& library, bool sweep, const RunContext& context);
+
 }  // namespace bitpool

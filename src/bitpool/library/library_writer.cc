@@ -10,20 +10,22 @@
 namespace bitpool {
 namespace {
 
-FileLock TakeLock(Env& env, const LibraryFolder& folder) {
+std::optional<FileLock> TakeLock(Env& env, const LibraryFolder& folder) {
+  if (folder.is_shared()) return std::nullopt;
   env.MakeFolders(folder.path());
   std::optional<FileLock> lock = env.TryLock(folder.lock());
-  if (lock) return *std::move(lock);
+  if (lock) return lock;
   throw Error(ErrorCode::kResources, folder.name(), "another bitpool is indexing this library");
 }
 
 }  // namespace
 
-LibraryWriter::LibraryWriter(Env& env, const std::filesystem::path& folder)
+LibraryWriter::LibraryWriter(Env& env, const LibraryFolder& folder)
     : env_(env),
       folder_(folder),
       lock_(TakeLock(env, folder_)),
-      catalogue_(OpenCatalogue(folder_.catalogue().string(), CatalogueAccess::kCreate)) {
+      catalogue_(OpenCatalogue(folder_.catalogue(), CatalogueAccess::kCreate)),
+      first_generation_(catalogue_->Snapshot()->generation()) {
   ReadFacts();  // refuses what a newer version made
 }
 

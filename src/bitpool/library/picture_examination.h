@@ -41,6 +41,9 @@ struct LibraryUpdate {
   size_t batch = 64;                               // pictures between two commits
   // Is told of every failure as it comes, on the thread that updates; may be empty.
   std::function<void(const FailedPicture&)> on_failure = {};
+  // Is told what this waits for, once for each time: a database that is away, or other processes;
+  // may be empty.
+  std::function<void(const std::string&)> on_wait = {};
 
   // Throws kInvalidArgument, naming the field and what was expected.
   void Validate() const;

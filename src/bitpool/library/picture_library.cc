@@ -9,6 +9,7 @@
 #include "bitpool/library/library_decisions.h"
 #include "bitpool/library/library_thumbnails.h"
 #include "bitpool/library/library_writer.h"
+#include "bitpool/library/shared_library.h"
 
 namespace bitpool {
 namespace {
@@ -21,19 +22,20 @@ void RequireFolder(Env& env, const fs::path& folder) {
 }
 
 // Makes an empty library where there is none. False when there was one.
-bool Begin(Env& env, const fs::path& folder, const fs::path& pictures) {
-  RequireFolder(env, pictures);
+bool Begin(Env& env, const LibraryFolder& folder, const fs::path& pictures) {
   const LibraryWriter writer(env, folder);
   if (writer.ReadFacts()) return false;
   const auto batch = writer.catalogue().StartBatch(PictureSet::kCurrent);
+  if (ReadLibraryFacts(*batch, folder.name())) return false;  // another process was faster
   LibraryFacts facts;
-  facts.root = RootSetting(env, folder, pictures);
+  facts.root = RootSetting(env, folder.path(), pictures);
   PutLibraryFacts(*batch, facts);
   batch->Commit();
   return true;
 }
 
 bool HasCatalogue(Env& env, const LibraryFolder& folder) {
+  if (folder.is_shared()) return true;  // it was located by it
   // An empty file is what a process leaves that is killed while it creates a catalogue.
   return env.Exists(folder.catalogue()) && env.Status(folder.catalogue()).size > 0;
 }
@@ -51,7 +53,7 @@ std::unique_ptr<Catalogue> OpenToRead(Env& env, const LibraryFolder& folder) {
     throw Error(ErrorCode::kNotFound, folder.name(),
                 "there is no library here; `bitpool index` makes one");
   }
-  return OpenCatalogue(folder.catalogue().string(), CatalogueAccess::kRead);
+  return OpenCatalogue(folder.catalogue(), CatalogueAccess::kRead);
 }
 
 PictureCode EncodeNamed(const PictureCoder& coder, const std::string& name,
@@ -79,28 +81,47 @@ struct PictureLibrary::Version {
   IndexSnapshot index;
 };
 
-std::unique_ptr<PictureLibrary> PictureLibrary::Create(Env& env, const fs::path& folder,
-                                                       const fs::path& pictures) {
+std::unique_ptr<PictureLibrary> PictureLibrary::Create(Env& env, const fs::path& location,
+                                                       const fs::path& pictures,
+                                                       const fs::path& storage) {
+  RequireFolder(env, pictures);
+  const LibraryFolder folder = PrepareLibrary(env, location, storage);
   if (!Begin(env, folder, pictures)) {
-    throw Error(ErrorCode::kInvalidArgument, folder.string(), "there is a library already");
+    throw Error(ErrorCode::kInvalidArgument, folder.name(), "there is a library already");
   }
-  return Open(env, folder);
+  return Open(env, location);
 }
 
-std::unique_ptr<PictureLibrary> PictureLibrary::OpenOrCreate(Env& env, const fs::path& folder,
-                                                             const fs::path& pictures) {
-  Begin(env, folder, pictures);
-  return Open(env, folder);
+std::unique_ptr<PictureLibrary> PictureLibrary::OpenOrCreate(Env& env, const fs::path& location,
+                                                             const fs::path& pictures,
+                                                             const fs::path& storage) {
+  RequireFolder(env, pictures);
+  Begin(env, PrepareLibrary(env, location, storage), pictures);
+  return Open(env, location);
 }
 
-std::unique_ptr<PictureLibrary> PictureLibrary::Open(Env& env, const fs::path& folder) {
-  return std::unique_ptr<PictureLibrary>(new PictureLibrary(env, LibraryFolder(folder)));
+std::unique_ptr<PictureLibrary> PictureLibrary::Open(Env& env, const fs::path& location) {
+  LibraryFolder folder = LocateLibrary(env, location);
+  auto catalogue = OpenToRead(env, folder);
+  return std::unique_ptr<PictureLibrary>(
+      new PictureLibrary(env, std::move(folder), std::move(catalogue)));
 }
 
-PictureLibrary::PictureLibrary(Env& env, LibraryFolder folder)
+std::unique_ptr<PictureLibrary> PictureLibrary::OpenToFollow(Env& env, const fs::path& location,
+                                                             const FollowOptions& options) {
+  LibraryFolder folder = LocateLibrary(env, location);
+  if (!folder.is_shared()) return Open(env, location);
+  FollowedCatalogue followed = FollowCatalogue(env, folder, options.cache, options.tell);
+  return std::unique_ptr<PictureLibrary>(new PictureLibrary(
+      env, std::move(folder), std::move(followed.catalogue), std::move(followed.lock)));
+}
+
+PictureLibrary::PictureLibrary(Env& env, LibraryFolder folder, std::unique_ptr<Catalogue> catalogue,
+                               std::unique_ptr<FileLock> copy)
     : env_(env),
       folder_(std::move(folder)),
-      catalogue_(OpenToRead(env, folder_)),
+      copy_(std::move(copy)),
+      catalogue_(std::move(catalogue)),
       index_(env, folder_) {
   const auto snapshot = catalogue_->Snapshot();
   const auto facts = ReadLibraryFacts(*snapshot, folder_.name());
@@ -254,15 +275,20 @@ DuplicatesAnswer PictureLibrary::Duplicates(DuplicateSearch search,
 
 std::unique_ptr<Catalogue> PictureLibrary::OpenToDecide() const {
   // Without the library's lock: one short change beside those of an update.
-  return OpenCatalogue(folder_.catalogue().string(), CatalogueAccess::kWrite);
+  return OpenCatalogue(folder_.catalogue(), CatalogueAccess::kWrite);
 }
 
 Decision PictureLibrary::DecideNotDuplicates(uint64_t first, uint64_t second) const {
-  return InContext(folder_.name(), [&] { return KeepApart(*OpenToDecide(), first, second); });
+  Decision decision =
+      InContext(folder_.name(), [&] { return KeepApart(*OpenToDecide(), first, second); });
+  catalogue_->Refresh();
+  return decision;
 }
 
 Decision PictureLibrary::DecideToKeep(uint64_t id) const {
-  return InContext(folder_.name(), [&] { return KeepPicture(*OpenToDecide(), id); });
+  Decision decision = InContext(folder_.name(), [&] { return KeepPicture(*OpenToDecide(), id); });
+  catalogue_->Refresh();
+  return decision;
 }
 
 std::vector<Decision> PictureLibrary::ListDecisions() const {
@@ -276,6 +302,7 @@ void PictureLibrary::UndoDecision(uint64_t id) const {
     throw Error(ErrorCode::kNotFound, folder_.name(), fmt::format("there is no decision {}", id));
   }
   batch->Commit();
+  catalogue_->Refresh();
 }
 
 std::optional<CataloguedPicture> PictureLibrary::Find(uint64_t id) const {
@@ -303,7 +330,7 @@ std::vector<std::byte> PictureLibrary::Thumbnail(uint64_t id) const {
 }
 
 UpdateSummary PictureLibrary::Update(const UpdateOptions& options, const RunContext& context) {
-  LibraryWriter writer(env_, folder_.path());
+  LibraryWriter writer(env_, folder_);
   FoundInFolders folders =
       FindInFolders(env_, folder_, writer.ReadFacts(), ChoiceOf(options), context);
   const fs::path root = folders.root;
@@ -314,8 +341,9 @@ UpdateSummary PictureLibrary::Update(const UpdateOptions& options, const RunCont
   update.found = std::move(folders.found);
   update.unreadable = std::move(folders.unreadable);
   try {
-    RemoveTree(env_, folder_.training());  // of a training that was killed
-  } catch (const Error&) {                 // does no harm
+    // Of a training that was killed; that of a shared library may be another process's.
+    if (!folder_.is_shared()) RemoveTree(env_, folder_.training());
+  } catch (const Error&) {  // does no harm
   }
   const ChosenCoder chosen = ChooseCoder(writer,
                                          {.bits = options.bits,
@@ -335,12 +363,15 @@ UpdateSummary PictureLibrary::Update(const UpdateOptions& options, const RunCont
       .thumbnail = MakeThumbnail};
   update.max_bytes = MaxPictureBytes();
   update.on_failure = options.on_failure;
-  return UpdateLibrary(writer, update, context);
+  update.on_wait = options.on_wait;
+  UpdateSummary summary = UpdateLibrary(writer, update, context);
+  catalogue_->Refresh();
+  return summary;
 }
 
-UpdatePlan PictureLibrary::Plan(Env& env, const fs::path& folder, const UpdateOptions& options,
+UpdatePlan PictureLibrary::Plan(Env& env, const fs::path& location, const UpdateOptions& options,
                                 const RunContext& context) {
-  const LibraryFolder library(folder);
+  const LibraryFolder library = LocateLibrary(env, location);
   std::unique_ptr<CatalogueSnapshot> catalogue;
   std::optional<LibraryFacts> facts;
   if (HasCatalogue(env, library)) {
@@ -352,8 +383,10 @@ UpdatePlan PictureLibrary::Plan(Env& env, const fs::path& folder, const UpdateOp
 }
 
 UpdateSummary PictureLibrary::UpdateWith(const LibraryUpdate& update, const RunContext& context) {
-  LibraryWriter writer(env_, folder_.path());
-  return UpdateLibrary(writer, update, context);
+  LibraryWriter writer(env_, folder_);
+  UpdateSummary summary = UpdateLibrary(writer, update, context);
+  catalogue_->Refresh();
+  return summary;
 }
 
 }  // namespace bitpool

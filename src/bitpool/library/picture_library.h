@@ -15,6 +15,7 @@
 #include "bitpool/catalog/catalogue.h"
 #include "bitpool/image/picture_views.h"
 #include "bitpool/io/env.h"
+#include "bitpool/io/file_lock.h"
 #include "bitpool/library/library_duplicates.h"
 #include "bitpool/library/library_folder.h"
 #include "bitpool/library/library_index.h"
@@ -58,9 +59,21 @@ struct UpdateOptions {
   std::optional<ViewKind> learn = {};
   // Is told of every picture that fails as it comes, on the thread that updates; may be empty.
   std::function<void(const FailedPicture&)> on_failure = {};
+  // Is told what the update waits for, see LibraryUpdate; may be empty.
+  std::function<void(const std::string&)> on_wait = {};
 };
 
-// A library of pictures: the one way into it.
+// How to read a shared library for a long time: from a copy of its catalogue, which follows it and
+// is there when the database is away.
+struct FollowOptions {
+  std::filesystem::path cache;  // the folder for the copy
+  // Is told when the database goes away and comes back, on any thread; may be empty.
+  std::function<void(const std::string&)> tell = {};
+};
+
+// A library of pictures: the one way into it. It is in a folder, or it is shared by many machines:
+// then `location` is the address of a database, postgresql://…, and its files are in a folder that
+// all of them see; see shared_library.h.
 //
 // May be used from many threads, and any number of threads and processes may ask while one updates.
 // Every answer is of one version of the library, the newest when it is asked for: its codes and its
@@ -70,13 +83,20 @@ class PictureLibrary {
  public:
   // Makes a library without pictures. Throws kInvalidArgument when there is one, and kNotFound when
   // there is no folder of pictures.
-  static std::unique_ptr<PictureLibrary> Create(Env& env, const std::filesystem::path& folder,
-                                                const std::filesystem::path& pictures);
+  static std::unique_ptr<PictureLibrary> Create(Env& env, const std::filesystem::path& location,
+                                                const std::filesystem::path& pictures,
+                                                const std::filesystem::path& storage = {});
   // Throws kNotFound when there is no library, kUnsupported when a newer Bitpool made it. A library
   // of version 1 can be read; the first update brings it up to date.
-  static std::unique_ptr<PictureLibrary> Open(Env& env, const std::filesystem::path& folder);
-  static std::unique_ptr<PictureLibrary> OpenOrCreate(Env& env, const std::filesystem::path& folder,
-                                                      const std::filesystem::path& pictures);
+  static std::unique_ptr<PictureLibrary> Open(Env& env, const std::filesystem::path& location);
+  static std::unique_ptr<PictureLibrary> OpenOrCreate(Env& env,
+                                                      const std::filesystem::path& location,
+                                                      const std::filesystem::path& pictures,
+                                                      const std::filesystem::path& storage = {});
+  // To be asked for a long time. A library that is not shared is opened as ever.
+  static std::unique_ptr<PictureLibrary> OpenToFollow(Env& env,
+                                                      const std::filesystem::path& location,
+                                                      const FollowOptions& options);
 
   const LibraryFolder& folder() const { return folder_; }
 
@@ -127,13 +147,14 @@ class PictureLibrary {
   UpdateSummary UpdateWith(const LibraryUpdate& update, const RunContext& context);
   // What Update would do, by the sizes and times of files; the library need not be there, and
   // nothing is changed.
-  static UpdatePlan Plan(Env& env, const std::filesystem::path& folder,
+  static UpdatePlan Plan(Env& env, const std::filesystem::path& location,
                          const UpdateOptions& options, const RunContext& context);
 
  private:
   struct Version;
 
-  PictureLibrary(Env& env, LibraryFolder folder);
+  PictureLibrary(Env& env, LibraryFolder folder, std::unique_ptr<Catalogue> catalogue,
+                 std::unique_ptr<FileLock> copy = nullptr);
 
   // What the library says about itself in a catalogue; throws kNotFound where nothing was indexed.
   LibraryFacts IndexedFacts(const CatalogueSnapshot& catalogue) const;
@@ -151,6 +172,7 @@ class PictureLibrary {
 
   Env& env_;
   LibraryFolder folder_;
+  std::unique_ptr<FileLock> copy_;  // of the catalogue, or null
   std::unique_ptr<Catalogue> catalogue_;
   mutable std::mutex refreshing_;  // held by whoever brings the index up to date
   mutable LibraryIndex index_;

@@ -24,7 +24,7 @@ void ForgetMoved(ServedLibrary& served, const ServedDecision& decision) {
                                [&](const auto& one) { return one.first == picture.path; });
   };
   try {
-    const LibraryWriter writer(served.env(), served.library().folder().path());
+    const LibraryWriter writer(served.env(), served.library().folder());
     const auto batch = writer.catalogue().StartBatch(PictureSet::kCurrent);
     for (const DecidedPicture& picture : decision.gone) {
       if (!stayed(picture)) batch->Remove(picture.path);

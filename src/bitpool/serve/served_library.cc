@@ -1,6 +1,7 @@
 #include "bitpool/serve/served_library.h"
 
 #include "bitpool/base/error.h"
+#include "bitpool/catalog/postgres_address.h"
 #include "bitpool/http/problem.h"
 
 namespace bitpool {
@@ -8,7 +9,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::unique_ptr<PictureLibrary> OpenServed(Env& env, const fs::path& folder) {
+std::unique_ptr<PictureLibrary> OpenServed(Env& env, const fs::path& folder,
+                                           const FollowOptions& follow) {
+  if (IsPostgresAddress(folder.native())) {
+    return PictureLibrary::OpenToFollow(env, folder, follow);
+  }
   if (env.Exists(LibraryFolder(folder).catalogue())) return PictureLibrary::Open(env, folder);
   if (!env.IsFolder(folder)) {
     throw Error(ErrorCode::kNotFound, folder.string(),
@@ -19,10 +24,11 @@ std::unique_ptr<PictureLibrary> OpenServed(Env& env, const fs::path& folder) {
 
 }  // namespace
 
-ServedLibrary::ServedLibrary(Env& env, std::string name, const fs::path& folder)
+ServedLibrary::ServedLibrary(Env& env, std::string name, const fs::path& location,
+                             const FollowOptions& follow)
     : env_(env),
       name_(std::move(name)),
-      library_(OpenServed(env, folder)),
+      library_(OpenServed(env, location, follow)),
       decisions_(env, library_->folder().path()) {
   Follow();
 }

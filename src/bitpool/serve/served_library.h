@@ -27,9 +27,11 @@ struct LibraryMoment {
 // A library under a name. Used from many threads.
 class ServedLibrary {
  public:
-  // `folder` is that of a library, or one of pictures, whose library is the folder .bitpool in it;
-  // an empty one is made where there is none. Throws as PictureLibrary.
-  ServedLibrary(Env& env, std::string name, const std::filesystem::path& folder);
+  // `location` is that of a library, or a folder of pictures, whose library is the folder .bitpool
+  // in it; an empty one is made where there is none. `follow` is for a shared one. Throws as
+  // PictureLibrary.
+  ServedLibrary(Env& env, std::string name, const std::filesystem::path& location,
+                const FollowOptions& follow = {});
 
   const std::string& name() const { return name_; }
   Env& env() const { return env_; }

@@ -83,11 +83,12 @@ void Service::RequireNewName(bool taken, const std::string& name) const {
               "expected a name that no other has; NAME=PATH gives one");
 }
 
-void Service::AddLibrary(const std::string& name, const std::filesystem::path& folder) {
+void Service::AddLibrary(const std::string& name, const std::filesystem::path& location) {
   RequireNewName(
       std::ranges::any_of(state_.libraries, [&](const auto& one) { return one->name() == name; }),
       name);
-  state_.libraries.push_back(std::make_unique<ServedLibrary>(env_, name, folder));
+  state_.libraries.push_back(std::make_unique<ServedLibrary>(
+      env_, name, location, FollowOptions{.cache = state_.options.cache, .tell = log_}));
 }
 
 void Service::AddIndex(const std::string& name, const std::filesystem::path& file) {

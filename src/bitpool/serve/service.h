@@ -27,7 +27,7 @@ class Service : public HttpHandler {
 
   // Before the first request. Throw kInvalidArgument for a name that is taken, and as
   // ServedLibrary, OpenIndex and OpenModel.
-  void AddLibrary(const std::string& name, const std::filesystem::path& folder);
+  void AddLibrary(const std::string& name, const std::filesystem::path& location);
   void AddIndex(const std::string& name, const std::filesystem::path& file);
   void AddModel(const std::string& name, const std::filesystem::path& file);
   // Follows the libraries from now on, and tells how the transport is.

@@ -25,7 +25,8 @@ struct ServiceOptions {
   ApiKeys keys = {};                    // none: everybody may do everything
   bool secure = false;                  // clients come by TLS
   uint64_t body_bytes = HttpLimits().body_bytes;
-  uint64_t pixels = 200'000'000;  // of a picture that is sent
+  uint64_t pixels = 200'000'000;     // of a picture that is sent
+  std::filesystem::path cache = {};  // the folder for copies of the catalogues of shared libraries
 };
 
 struct ServedModel {

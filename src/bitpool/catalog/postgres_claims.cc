@@ -1,0 +1,92 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "bitpool/catalog/postgres_batch.h"
+#include "bitpool/catalog/postgres_schema.h"
+
+namespace bitpool {
+namespace {
+
+constexpr size_t kOfferedAtOnce = 10000;
+
+// A worker is a number that its session has locked. When the process dies, or its machine, the
+// session ends and the lock with it: what carries the number is then free. No clock is needed.
+class PostgresClaims : public PictureClaims {
+ public:
+  PostgresClaims(std::string address, PictureSet set)
+      : address_(std::move(address)), table_(PostgresClaimsOf(set)) {}
+
+  void Offer(std::span<const std::string> paths) override {
+    PostgresDatabase& session = Session();
+    // In one order, so that two who offer the same pictures do not wait for each other in a ring.
+    std::vector<std::string> sorted(paths.begin(), paths.end());
+    std::ranges::sort(sorted);
+    for (size_t first = 0; first < sorted.size(); first += kOfferedAtOnce) {
+      const size_t count = std::min(kOfferedAtOnce, sorted.size() - first);
+      session.Query(
+          fmt::format("INSERT INTO {}(path) SELECT unnest($1) ON CONFLICT DO NOTHING", table_),
+          PostgresParameters().AddByteStrings(std::span(sorted).subspan(first, count)));
+    }
+  }
+
+  std::vector<std::string> Claim(size_t most) override {
+    PostgresDatabase& session = Session();
+    const PostgresResult result =
+        session.Query(fmt::format(R"(
+WITH alive AS MATERIALIZED (
+  SELECT objid::bigint AS worker FROM pg_locks
+  WHERE locktype = 'advisory' AND granted AND objsubid = 2 AND classid = '{0}'::regclass
+    AND database = (SELECT oid FROM pg_database WHERE datname = current_database())),
+free AS (
+  SELECT path FROM {0} WHERE worker IS NULL OR worker NOT IN (SELECT worker FROM alive)
+  ORDER BY path LIMIT $1 FOR UPDATE SKIP LOCKED)
+UPDATE {0} SET worker = $2 FROM free WHERE {0}.path = free.path RETURNING {0}.path)",
+                                  table_),
+                      PostgresParameters().Add(static_cast<int64_t>(most)).Add(worker_));
+    std::vector<std::string> paths;
+    for (int row = 0; row < result.rows(); ++row) paths.emplace_back(result.Bytes(row, 0));
+    std::ranges::sort(paths);
+    return paths;
+  }
+
+  void Release() override {
+    if (!session_ || session_->is_lost()) return;  // free already
+    session_->Query(fmt::format("UPDATE {} SET worker = NULL WHERE worker = $1", table_),
+                    PostgresParameters().Add(worker_));
+  }
+
+  uint64_t Count() override {
+    return static_cast<uint64_t>(
+        Session().ReadNumber(fmt::format("SELECT count(*) FROM {}", table_)));
+  }
+
+ private:
+  // The session with this worker's lock; a new one, with another number, where it was lost.
+  PostgresDatabase& Session() {
+    if (session_ && !session_->is_lost()) return *session_;
+    session_.reset();
+    auto session = OpenPostgresDatabase(address_, CatalogueAccess::kWrite);
+    do {
+      worker_ = session->ReadNumber("SELECT nextval('bitpool_workers')");
+    } while (session->ReadNumber(
+                 fmt::format("SELECT pg_try_advisory_lock('{}'::regclass::oid::integer, {})",
+                             table_, worker_)) == 0);
+    session_ = std::move(session);
+    return *session_;
+  }
+
+  std::string address_;
+  const char* table_;
+  std::unique_ptr<PostgresDatabase> session_;
+  int64_t worker_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<PictureClaims> MakePostgresClaims(const std::string& address, PictureSet set) {
+  return std::make_unique<PostgresClaims>(address, set);
+}
+
+}  // namespace bitpool

@@ -1,0 +1,45 @@
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "bitpool/base/run_context.h"
+#include "bitpool/catalog/catalogue.h"
+#include "bitpool/io/env.h"
+#include "bitpool/library/patience.h"
+#include "bitpool/pictures/picture_files.h"
+
+namespace bitpool {
+
+// What an update of a shared library has to do, shared with the other processes that update it: all
+// put what they have found on one list, and take from it until it is empty. What a process had
+// taken that died is taken by another.
+class ClaimedPictures {
+ public:
+  // `root` is the folder of pictures; `found` is put on the list, and outlives this. `name` is for
+  // messages.
+  ClaimedPictures(Env& env, std::filesystem::path root, std::string name,
+                  std::span<const FoundPicture* const> found, std::unique_ptr<PictureClaims> claims,
+                  const Patience& patience);
+
+  // Some pictures for this process to do. Waits while all that are left are in other hands. None
+  // when nothing is left, or a stop was asked for.
+  std::vector<FoundPicture> Next(size_t most, const RunContext& context);
+
+ private:
+  FoundPicture Look(const std::string& path) const;
+
+  Env& env_;
+  std::filesystem::path root_;
+  std::string name_;
+  std::unordered_map<std::string, const FoundPicture*> found_;
+  std::unique_ptr<PictureClaims> claims_;
+  const Patience& patience_;
+  bool told_ = false;  // that this waits
+};
+
+}  // namespace bitpool

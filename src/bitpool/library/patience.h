@@ -1,0 +1,46 @@
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <string>
+#include <thread>
+#include <utility>
+
+#include "bitpool/base/run_context.h"
+#include "bitpool/catalog/catalogue.h"
+
+namespace bitpool {
+
+// Waits for what is away, and says so.
+class Patience {
+ public:
+  // `tell` is told what is waited for, and may be empty.
+  Patience(std::function<void(const std::string&)> tell, const RunContext& context)
+      : tell_(std::move(tell)), context_(context) {}
+
+  // Does a job again and again while the database is away. The job must be one that may be done
+  // twice, because a commit of which nobody heard may have been done.
+  template <class Job>
+  auto Try(const Job& job) const -> decltype(job()) {
+    for (bool told = false;; told = true) {
+      try {
+        return job();
+      } catch (const CatalogueAway& away) {
+        if (context_.stopped()) throw;
+        if (!told) Tell(std::string(away.what()) + "; waiting for it");
+        Rest();
+      }
+    }
+  }
+
+  void Tell(const std::string& what) const {
+    if (tell_) tell_(what);
+  }
+  static void Rest() { std::this_thread::sleep_for(std::chrono::milliseconds(200)); }
+
+ private:
+  std::function<void(const std::string&)> tell_;
+  const RunContext& context_;
+};
+
+}  // namespace bitpool
