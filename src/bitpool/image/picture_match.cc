@@ -35,13 +35,13 @@ constexpr int kLeastBlocks = 8;
 constexpr double kLeastCovered = 0.85;
 // Of the squares that fit: more have moved in another photograph of the scene. Where almost all
 // agree there is no need to look.
-constexpr double kMostMoved = 0.1, kNoneMoved = 0.97;
+constexpr double kMostMoved = 0.1, kNoneMoved = 0.85;
 
 // Perceptual hashes that differ by so few bits are hardly ever of different pictures. Then it is
-// enough that half of the squares agree when both are blurred and few have moved, or, where there
+// enough that two squares in five agree when both are blurred and few moved, or, where there
 // are too few squares with something to see, that all pixels correlate.
 constexpr int kNearHash = 8;
-constexpr double kSameBlurred = 0.5, kMostMovedBlurred = 0.2;
+constexpr double kSameBlurred = 0.4, kMostMovedBlurred = 0.2;
 constexpr double kSameFaint = 0.9;
 
 constexpr double kWhole = 0.95;  // a share of the area that counts as all of it
