@@ -191,7 +191,8 @@ TEST(Container, ANewerVersionIsRefusedInClearWords) {
 TEST(Container, ABigEndianFileIsRefusedInClearWords) {
   std::string bytes = SmallBytes();
   Put(bytes, kVersionAt, __builtin_bswap32(1));
-  ExpectError(ErrorCode::kUnsupported, {"test", "big-endian"}, [&] { ReadEverything(View(bytes)); });
+  ExpectError(ErrorCode::kUnsupported, {"test", "big-endian"},
+              [&] { ReadEverything(View(bytes)); });
 }
 
 TEST(Container, MetadataMustBeAnObjectWithAKind) {
