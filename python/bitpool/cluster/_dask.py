@@ -6,6 +6,8 @@ import asyncio
 import contextlib
 import queue
 import tempfile
+import time
+import uuid
 from collections import deque
 from pathlib import Path
 from typing import Any, Deque, Iterator, Optional, Sequence
@@ -88,12 +90,16 @@ def run_job(
     folder = folder.absolute()
     tasks = job.tasks()
     begin(job, folder, force=force)
-    run = _Run(job, folder, client, sum(len(task.inputs) for task in tasks), progress)
-    try:
-        run.complete(tasks)
-    finally:
-        run.close()
-    return end(job, tasks, folder)
+
+    def do(job: Job, tasks: Sequence[Task]) -> None:
+        run = _Run(job, folder, client, sum(len(task.inputs) for task in tasks), progress)
+        try:
+            run.complete(tasks)
+        finally:
+            run.close()
+
+    do(job, tasks)
+    return end(job, tasks, folder, do)
 
 
 def _work(job: Job, task: Task, folder: Path) -> Outcome:
@@ -110,7 +116,12 @@ def _scheduler_lost() -> Exception:
 class _Run:
     """Hands tasks to workers, about two for each thread, and halves those that processes die of."""
 
+    _work = staticmethod(_work)
+
     def __init__(self, job: Job, folder: Path, client: Client, total: int, progress: ProgressOption) -> None:
+        self._workers: dict[str, int] = {}  # how many threads they have
+        self._looked_at = -_PATIENCE_S
+        self._id = uuid.uuid4().hex[:8]
         self._job = job
         self._folder = folder
         self._client = client
@@ -133,12 +144,18 @@ class _Run:
     def _run(self) -> None:
         while self._waiting or self._running or self._suspects:
             self._submit()
-            try:
-                self._take(self._ended.get(timeout=_PATIENCE_S))
-            except queue.Empty:
-                pass  # workers may have come or gone
+            self._take(self._wait())
             self._report(ended=False)
         self._report(ended=True)
+
+    def _wait(self) -> list[Future]:
+        """The tasks that ended meanwhile; none after a while, in which workers may have come or gone."""
+        ended: list[Future] = []
+        with contextlib.suppress(queue.Empty):
+            ended.append(self._ended.get(timeout=_PATIENCE_S))
+            while True:
+                ended.append(self._ended.get_nowait())
+        return ended
 
     def close(self) -> None:
         """Leaves nothing running that nobody waits for."""
@@ -146,11 +163,20 @@ class _Run:
             with contextlib.suppress(Exception):  # the scheduler may be what went away
                 self._client.cancel(list(self._running))
 
-    def _threads(self) -> int:
+    def _look_around(self) -> None:
+        """Finds out which workers there are, now and then: to ask for it takes as long as to hand out a task."""
         if self._client.status != "running":
             raise _scheduler_lost()
-        workers = self._client.scheduler_info()["workers"].values()
-        return sum(worker["nthreads"] for worker in workers)
+        if time.monotonic() - self._looked_at < _PATIENCE_S:
+            return
+        self._workers = {
+            address: worker["nthreads"] for address, worker in self._client.scheduler_info()["workers"].items()
+        }
+        self._looked_at = time.monotonic()
+
+    def _threads(self) -> int:
+        self._look_around()
+        return sum(self._workers.values())
 
     def _submit(self) -> None:
         most = max(1, 2 * self._threads())
@@ -162,23 +188,40 @@ class _Run:
 
     def _start(self, task: Task) -> None:
         self._submitted += 1
-        key = f"{self._job.name}-{task.name}-{task.digest[:16]}-{self._submitted}"
-        future = self._client.submit(_work, self._job, task, self._folder, key=key, pure=False)
+        key = f"{self._job.name}-{task.name}-{self._id}-{self._submitted}"
+        future = self._client.submit(self._work, self._job, task, self._folder, key=key, pure=False, **self._home(task))
         self._running[future] = task
         future.add_done_callback(self._ended.put)
 
-    def _take(self, future: Future) -> None:
+    def _home(self, task: Task) -> dict[str, Any]:
+        """Where a task is best done: where the same part was done in the round before, if it has one."""
+        if not self._job.keeps_state:
+            return {}
+        workers = sorted(self._workers)
+        return {"workers": [workers[task.first % len(workers)]], "allow_other_workers": True} if workers else {}
+
+    def _take(self, ended: Sequence[Future]) -> None:
+        if any(future.status == "cancelled" for future in ended):
+            raise _scheduler_lost()
+        for future in ended:
+            # Its result went with a worker before it was fetched: Dask has it done again.
+            if future.status not in ("finished", "error"):
+                future.add_done_callback(self._ended.put)
+        finished = [future for future in ended if future.status == "finished"]
+        # All at once: to fetch a result takes as long as to hand out a task.
+        for future, outcome in zip(finished, self._client.gather(finished) if finished else ()):
+            self._alone = False
+            self._count(self._running.pop(future), outcome)
+        for future in [future for future in ended if future.status == "error"]:
+            self._take_failed(future)
+
+    def _take_failed(self, future: Future) -> None:
         task = self._running.pop(future)
         alone, self._alone = self._alone, False
-        if future.status in ("cancelled", "lost"):
-            raise _scheduler_lost()
-        error = future.exception() if future.status == "error" else None
-        if isinstance(error, (KilledWorker, WorkDied, MemoryError)):
-            self._suspect(task, error, alone)
-        elif error is not None:
+        error = future.exception()
+        if not isinstance(error, (KilledWorker, WorkDied, MemoryError)):
             raise error
-        else:
-            self._count(task, future.result())
+        self._suspect(task, error, alone)
 
     def _count(self, task: Task, outcome: Outcome) -> None:
         if outcome.split:
@@ -206,4 +249,4 @@ class _Run:
         notes = [f"{self._found} from before"] if self._found else []
         notes += [f"{self._given_up} given up"] if self._given_up else []
         notes += ["waiting for workers"] if not ended and not self._threads() else []
-        self._tell(self._job.name, self._job.unit, self._done, self._total, ended, ", ".join(notes))
+        self._tell(self._job.title, self._job.unit, self._done, self._total, ended, ", ".join(notes))

@@ -92,6 +92,10 @@ class Parts:
             writer = PartWriter(scratch)
             yield writer
             self._publish(scratch, task, split=False, summary=writer.summary)
+        except OSError as error:
+            if error.filename is None:  # a write that failed does not say where
+                error.filename = str(self._folder / task.name)
+            raise
         finally:
             shutil.rmtree(scratch, ignore_errors=True)
 
