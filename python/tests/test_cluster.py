@@ -157,7 +157,7 @@ def test_a_library_is_built_of_what_was_encoded(client: Any, pictures: Path, tmp
     (folder / "1.png").write_bytes(content + b"changed")  # is read, as the library would
     (folder / "new.png").write_bytes(content)
     report = update_library(built, tmp_path / "out", str(CODER))
-    assert (report.added, report.changed, report.unchanged) == (1, 1, 9)
+    assert (report.added, report.changed, report.unchanged) == (1, 1, 10)
     other = Path(shutil.copy(CODER, tmp_path / "other.bpc"))
     damaged = json.loads((tmp_path / "out" / "job.json").read_text())
     (tmp_path / "out" / "job.json").write_text(json.dumps({**damaged, "coder": "another"}))

@@ -201,19 +201,22 @@ class _Run:
         return {"workers": [workers[task.first % len(workers)]], "allow_other_workers": True} if workers else {}
 
     def _take(self, ended: Sequence[Future]) -> None:
-        if any(future.status == "cancelled" for future in ended):
-            raise _scheduler_lost()
+        by_status: dict[str, list[Future]] = {}
         for future in ended:
-            # Its result went with a worker before it was fetched: Dask has it done again.
-            if future.status not in ("finished", "error"):
-                future.add_done_callback(self._ended.put)
-        finished = [future for future in ended if future.status == "finished"]
+            by_status.setdefault(future.status, []).append(future)
+        if by_status.pop("cancelled", None):
+            raise _scheduler_lost()
         # All at once: to fetch a result takes as long as to hand out a task.
+        finished = by_status.pop("finished", [])
         for future, outcome in zip(finished, self._client.gather(finished) if finished else ()):
             self._alone = False
             self._count(self._running.pop(future), outcome)
-        for future in [future for future in ended if future.status == "error"]:
+        for future in by_status.pop("error", []):
             self._take_failed(future)
+        for lost in by_status.values():
+            # Their results went with a worker before they were fetched: Dask has the tasks done again.
+            for future in lost:
+                future.add_done_callback(self._ended.put)
 
     def _take_failed(self, future: Future) -> None:
         task = self._running.pop(future)
