@@ -317,9 +317,6 @@ class DeadlyClient:
     def __init__(self) -> None:
         self.given = 0
 
-    def gather(self, futures: Any) -> Any:
-        return [future.result() for future in futures]
-
     def scheduler_info(self) -> Any:
         return {"workers": {"one": {"nthreads": 1}}}
 

@@ -9,6 +9,7 @@ import tempfile
 import time
 import uuid
 from collections import deque
+from concurrent.futures import CancelledError
 from pathlib import Path
 from typing import Any, Deque, Iterator, Optional, Sequence
 
@@ -30,6 +31,14 @@ _POISONED = "ended every worker that had it, also alone"
 _START_S = 30.0  # the most that a worker needs to start
 _CONNECT_S = 5  # the most that a scheduler needs to answer
 _PATIENCE_S = 1.0  # between two looks at who is there
+_LOCAL_SETTINGS = {
+    # A task is taken for poisoned when it was there as two workers died, instead of four: here none dies of a machine.
+    "distributed.scheduler.allowed-failures": 1,
+    # What Dask watches of itself takes cores that are to describe pictures: 7 % of one with two workers, and 2 % so.
+    "distributed.worker.profile.enabled": False,
+    "distributed.worker.memory.monitor-interval": "500ms",
+    "distributed.admin.tick.interval": "1s",
+}
 
 
 @contextlib.contextmanager
@@ -45,9 +54,7 @@ def connect(
         return
     if local is None or local < 1:
         raise error_of("invalid argument", f"{local} local workers: expected 1 or more")
-    # A task is taken for poisoned when it was there as two workers died, instead of four: here none dies of a machine.
-    settings = {"distributed.scheduler.allowed-failures": 1}
-    with tempfile.TemporaryDirectory(prefix="bitpool-workers-") as scratch, dask.config.set(settings):
+    with tempfile.TemporaryDirectory(prefix="bitpool-workers-") as scratch, dask.config.set(_LOCAL_SETTINGS):
         with LocalCluster(
             n_workers=local,
             threads_per_worker=1,
@@ -133,12 +140,15 @@ class _Run:
         self._total = total
         self._done = self._found = self._given_up = self._submitted = 0
         self._tell = _receiver(progress)
+        self._parts = Parts(folder / "parts")
+        # Of an earlier run; the workers look whether they are good. Steps of a training leave none.
+        self._names = set() if job.keeps_state else self._parts.names()
 
     def complete(self, tasks: Sequence[Task]) -> None:
         self._waiting.extend(tasks)
         try:
             self._run()
-        except (CommClosedError, asyncio.TimeoutError, asyncio.CancelledError) as error:
+        except (CommClosedError, asyncio.TimeoutError, asyncio.CancelledError, CancelledError) as error:
             raise _scheduler_lost() from error
 
     def _run(self) -> None:
@@ -181,7 +191,13 @@ class _Run:
     def _submit(self) -> None:
         most = max(1, 2 * self._threads())
         while self._waiting and not self._alone and len(self._running) < most:
-            self._start(self._waiting.popleft())
+            task = self._waiting.popleft()
+            found = self._parts.find(task, verify=False) if task.name in self._names else None
+            if found is not None and found.split:
+                self._waiting.extendleft(reversed(task.halves()))
+                continue
+            self._found += len(task.inputs) if found is not None else 0
+            self._start(task)
         if self._suspects and not self._running:
             self._alone = True
             self._start(self._suspects.popleft())
@@ -206,15 +222,15 @@ class _Run:
             by_status.setdefault(future.status, []).append(future)
         if by_status.pop("cancelled", None):
             raise _scheduler_lost()
-        # All at once: to fetch a result takes as long as to hand out a task.
-        finished = by_status.pop("finished", [])
-        for future, outcome in zip(finished, self._client.gather(finished) if finished else ()):
+        # That it is done is all there is to know. To fetch a result takes as long as to hand out a task, and a worker that
+        # dies with one has Dask do the task again, and at times wait for ever.
+        for future in by_status.pop("finished", []):
             self._alone = False
-            self._count(self._running.pop(future), outcome)
+            self._done += len(self._running.pop(future).inputs)
         for future in by_status.pop("error", []):
             self._take_failed(future)
         for lost in by_status.values():
-            # Their results went with a worker before they were fetched: Dask has the tasks done again.
+            # Their workers died before anybody looked: Dask has the tasks done again.
             for future in lost:
                 future.add_done_callback(self._ended.put)
 
@@ -226,22 +242,15 @@ class _Run:
             raise error
         self._suspect(task, error, alone)
 
-    def _count(self, task: Task, outcome: Outcome) -> None:
-        if outcome.split:
-            self._waiting.extendleft(reversed(task.halves()))
-            return
-        self._done += len(task.inputs)
-        self._found += len(task.inputs) if outcome.was_there else 0
-
     def _suspect(self, task: Task, error: Exception, alone: bool) -> None:
         if len(task.inputs) > 1:
-            Parts(self._folder / "parts").split(task)
+            self._parts.split(task)
             self._waiting.extendleft(reversed(task.halves()))
         elif not alone:
             self._suspects.append(task)
         else:
             reason = _POISONED if isinstance(error, KilledWorker) else str(error)
-            with Parts(self._folder / "parts").writing(task) as part:
+            with self._parts.writing(task) as part:
                 self._job.give_up(task, reason, part)
             self._done += 1
             self._given_up += 1

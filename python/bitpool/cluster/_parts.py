@@ -84,6 +84,10 @@ class Parts:
         except (FileNotFoundError, NotADirectoryError, ValueError, KeyError, TypeError, AttributeError):
             return None
 
+    def names(self) -> set[str]:
+        """The parts that are there, good or not."""
+        return set(os.listdir(self._folder)) if self._folder.is_dir() else set()
+
     @contextlib.contextmanager
     def writing(self, task: Task) -> Iterator[PartWriter]:
         """A folder to write the files of a part into. The part appears when the block ends without an error."""
