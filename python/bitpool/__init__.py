@@ -8,32 +8,11 @@
 docs/python.md has more.
 """
 
+from typing import TYPE_CHECKING, Any
+
 from . import metrics
 from ._codes import hamming, pack, unpack
 from ._errors import Error
-from ._estimators import (
-    BA,
-    BRE,
-    CCAITQ,
-    ITQ,
-    KMH,
-    KSH,
-    LSH,
-    METHODS,
-    PCAH,
-    RBA,
-    SADH,
-    SAH,
-    SASH,
-    SAV,
-    SDH,
-    SPH,
-    CIBHash,
-    DeepBit,
-    GraphBit,
-    HashMethod,
-    open_model,
-)
 from ._features import FeatureSet, open_vectors
 from ._index import Index, Pairs, RangeSearchResult, RealSearchResult, SearchResult
 from ._native import __version__
@@ -50,6 +29,31 @@ from ._pictures import (
     UpdateReport,
 )
 from ._running import Progress
+
+if TYPE_CHECKING:
+    from ._estimators import (
+        BA,
+        BRE,
+        CCAITQ,
+        ITQ,
+        KMH,
+        KSH,
+        LSH,
+        METHODS,
+        PCAH,
+        RBA,
+        SADH,
+        SAH,
+        SASH,
+        SAV,
+        SDH,
+        SPH,
+        CIBHash,
+        DeepBit,
+        GraphBit,
+        HashMethod,
+        open_model,
+    )
 
 __all__ = [
     "BA",
@@ -98,3 +102,17 @@ __all__ = [
     "pack",
     "unpack",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """Estimators come when they are asked for: to import scikit-learn takes longer than all the rest."""
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from . import _estimators
+
+    value = globals()[name] = getattr(_estimators, name)
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

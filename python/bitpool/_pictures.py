@@ -170,7 +170,14 @@ class Library:
         A new library learns a coder from its pictures, for codes of ``n_bits``, or takes that of a file (.bpc). Ctrl-C
         ends it; what was done is kept.
         """
-        report, interruption = self._native.update(n_bits, coder or "", run(n_threads, random_state, progress))
+        return self._update(n_bits, coder, None, run(n_threads, random_state, progress))
+
+    def _update(
+        self, n_bits: Optional[int], coder: Optional[Path], examined: Any, how: _native.Run
+    ) -> UpdateReport:
+        """``examined``: the digest of a coder, and a function that knows what became of pictures with it."""
+        digest, find = examined or ("", None)
+        report, interruption = self._native.update(n_bits, coder or "", digest, find, how)
         if interruption is not None:
             raise interruption
         failed = [(os.fsdecode(path), reason) for path, reason in report.pop("failed")]

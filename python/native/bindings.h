@@ -12,5 +12,6 @@ void BindMethods(pybind11::module_& module);
 void BindModels(pybind11::module_& module);
 void BindMetrics(pybind11::module_& module);
 void BindPictures(pybind11::module_& module);
+void BindShards(pybind11::module_& module);
 
 }  // namespace bitpool::python

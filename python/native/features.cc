@@ -92,6 +92,15 @@ py::array Descriptors(const Features& features, Index image) {
   return ReadOnly(ArrayOfSamples(std::move(descriptors)));
 }
 
+py::array_t<int64_t> DescriptorCounts(const Features& features) {
+  std::vector<int64_t> counts;
+  for (Index image = 0; image < features.set->size(); ++image) {
+    counts.push_back(features.set->descriptor_count(image));
+  }
+  const auto size = static_cast<py::ssize_t>(counts.size());
+  return ArrayOf(std::move(counts), {size});
+}
+
 void SaveFeatures(const Features& features, const std::filesystem::path& path, bool half) {
   const py::gil_scoped_release released;
   const FeatureSet& set = *features.set;
@@ -135,6 +144,7 @@ void BindFeatures(py::module_& module) {
             return py::bytes(features.set->name(image));
           },
           py::arg("image"))
+      .def("descriptor_counts", &DescriptorCounts)
       .def("__len__", [](const Features& features) { return features.set->size(); })
       .def_property_readonly("dimension",
                              [](const Features& features) { return features.set->dimension(); })

@@ -36,6 +36,7 @@ py::dict DescribeMethod(const Method& method) {
   described["learns_from_features"] = method.learns_from == LearnsFrom::kLocalFeatures;
   described["needs_labels"] = method.needs_labels;
   described["needs_views"] = method.needs_views;
+  described["learns_from_shards"] = LearnsFromShards(method);
   described["options"] = options;
   described["presets"] = method.presets;
   return described;

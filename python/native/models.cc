@@ -1,4 +1,6 @@
 // Training, and what models make of vectors and of local features.
+#include "models.h"
+
 #include <pybind11/stl.h>
 #include <pybind11/stl/filesystem.h>
 
@@ -18,15 +20,6 @@
 
 namespace bitpool::python {
 namespace {
-
-// Never changes, so that Python's copies of it are itself.
-struct ModelHandle {
-  explicit ModelHandle(StoredModel stored)
-      : shared(std::make_shared<const StoredModel>(std::move(stored))) {}
-  const HashModel& model() const { return shared->model; }
-
-  std::shared_ptr<const StoredModel> shared;
-};
 
 // The classes of all items, one behind the other, and where those of each item end.
 using Classes = std::pair<py::array, py::array>;

@@ -15,6 +15,7 @@ PYBIND11_MODULE(_native, module) {
   BindFeatures(module);
   BindMethods(module);
   BindModels(module);
+  BindShards(module);
   BindMetrics(module);
   BindPictures(module);
 }

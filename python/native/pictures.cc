@@ -1,5 +1,6 @@
 // Coders and libraries of pictures.
 #include <fmt/format.h>
+#include <pybind11/functional.h>
 #include <pybind11/stl.h>
 #include <pybind11/stl/filesystem.h>
 
@@ -8,6 +9,8 @@
 
 #include "arrays.h"
 #include "bindings.h"
+#include "bitpool/library/library_thumbnails.h"
+#include "bitpool/library/picture_examination.h"
 #include "bitpool/library/picture_library.h"
 #include "bitpool/pictures/picture_coder.h"
 #include "jobs.h"
@@ -107,6 +110,50 @@ py::tuple EncodeBytes(const PictureCoder& coder, const std::vector<py::bytes>& p
   }));
 }
 
+// All that a library notes of pictures, and their thumbnails, where they are wanted.
+std::vector<ExaminedPicture> ExamineAll(const PictureCoder& coder,
+                                        const std::vector<std::filesystem::path>& paths,
+                                        bool thumbnails, const RunContext& context) {
+  LibraryUpdate update;
+  update.read = [](const FoundPicture& found) {
+    return Env::Posix().Read(found.path, MaxPictureBytes());
+  };
+  update.encoding.bits = coder.bits();
+  update.encoding.digest = coder.digest();
+  update.encoding.encode = [&](std::span<const std::byte> bytes) { return coder.Encode(bytes); };
+  if (thumbnails) update.encoding.thumbnail = MakeThumbnail;
+  std::vector<ExaminedPicture> examined(paths.size());
+  Progress progress = context.StartProgress("encoding", "pictures", paths.size());
+  context.ParallelFor(paths.size(), 1, [&](size_t i, size_t /*end*/) {
+    examined[i] = ExaminePicture(update, {.path = paths[i].string()}, nullptr);
+    progress.Advance();
+  });
+  return examined;
+}
+
+py::dict DictOf(const ExaminedPicture& examined) {
+  const CataloguedPicture& picture = examined.picture;
+  py::dict fields;
+  fields["code"] = BytesOf(std::as_bytes(std::span(picture.code)));
+  fields["width"] = picture.width;
+  fields["height"] = picture.height;
+  fields["checksum"] = picture.content_hash;
+  fields["failure"] = examined.reason.empty() ? picture.failure : examined.reason;
+  fields["thumbnail"] = BytesOf(examined.thumbnail);
+  return fields;
+}
+
+py::list ExamineFiles(const PictureCoder& coder, const std::vector<std::filesystem::path>& paths,
+                      bool thumbnails, const RunRequest& run) {
+  py::list listed;
+  for (const ExaminedPicture& examined : RunToTheEnd(run, [&](const RunContext& context) {
+         return ExamineAll(coder, paths, thumbnails, context);
+       })) {
+    listed.append(DictOf(examined));
+  }
+  return listed;
+}
+
 PictureCoder OpenCoderFile(const std::filesystem::path& path) {
   const py::gil_scoped_release released;
   return OpenCoder(Env::Posix(), path);
@@ -203,11 +250,43 @@ py::list ListDecisions(const PictureLibrary& library) {
   return decisions;
 }
 
+// What Python knows of a picture: a dictionary as ExamineFiles gives, or None.
+using FindExamined = std::function<py::object(const py::bytes& path, uint64_t size, int64_t ns)>;
+
+ExaminedPicture ExaminedOf(const py::object& known) {
+  const auto fields = py::cast<py::dict>(known);
+  const auto code = py::cast<std::string>(fields["code"]);
+  const auto thumbnail = py::cast<std::string>(fields["thumbnail"]);
+  ExaminedPicture examined;
+  examined.picture.code = {code.begin(), code.end()};
+  examined.picture.width = py::cast<Index>(fields["width"]);
+  examined.picture.height = py::cast<Index>(fields["height"]);
+  examined.picture.content_hash = py::cast<uint64_t>(fields["checksum"]);
+  examined.picture.failure = py::cast<std::string>(fields["failure"]);
+  const std::span<const std::byte> bytes = std::as_bytes(std::span(thumbnail));
+  examined.thumbnail = {bytes.begin(), bytes.end()};
+  examined.fate = examined.picture.failure.empty() ? PictureFate::kEncoded : PictureFate::kFailed;
+  return examined;
+}
+
+ExaminedElsewhere ElsewhereOf(const std::string& digest, const std::optional<FindExamined>& find) {
+  if (!find) return {};
+  return {.digest = digest,
+          .find = [find = *find](const FoundPicture& found) -> std::optional<ExaminedPicture> {
+            const py::gil_scoped_acquire held;
+            const py::object known = find(py::bytes(found.path), found.size, found.mtime_ns);
+            if (known.is_none()) return std::nullopt;
+            return ExaminedOf(known);
+          }};
+}
+
 py::tuple Update(PictureLibrary& library, std::optional<int> bits,
-                 const std::filesystem::path& coder, const RunRequest& run) {
+                 const std::filesystem::path& coder, const std::string& digest,
+                 const std::optional<FindExamined>& examined, const RunRequest& run) {
   std::optional<UpdateSummary> summary;
   const py::object interruption = RunWatched(run, [&](const RunContext& context) {
-    summary = library.Update({.bits = bits, .coder = coder}, context);
+    summary = library.Update(
+        {.bits = bits, .coder = coder, .elsewhere = ElsewhereOf(digest, examined)}, context);
   });
   py::dict report;
   if (summary) {
@@ -279,6 +358,7 @@ void BindCoder(py::module_& module) {
       .def_property_readonly("method",
                              [](const PictureCoder& coder) { return coder.model().model.method; })
       .def("encode_files", &EncodeFiles, py::arg("paths"), py::arg("run"))
+      .def("examine_files", &ExamineFiles, py::arg("paths"), py::arg("thumbnails"), py::arg("run"))
       .def("encode_bytes", &EncodeBytes, py::arg("pictures"), py::arg("run"));
 }
 
@@ -289,7 +369,8 @@ void BindPictures(py::module_& module) {
   py::class_<PictureLibrary>(module, "Library", "A folder of pictures that can be asked.")
       .def_static("create", &Create, py::arg("folder"), py::arg("pictures"))
       .def_static("open", &Open, py::arg("folder"))
-      .def("update", &Update, py::arg("n_bits"), py::arg("coder"), py::arg("run"))
+      .def("update", &Update, py::arg("n_bits"), py::arg("coder"), py::arg("digest"),
+           py::arg("examined"), py::arg("run"))
       .def("query_bytes", &QueryBytes, py::arg("picture"), py::arg("k"), py::arg("by_distance"),
            py::arg("mirrored"), py::arg("run"))
       .def("query_file", &QueryFile, py::arg("picture"), py::arg("k"), py::arg("by_distance"),

@@ -30,15 +30,16 @@ class FakeEncode(EncodeJob):
     @classmethod
     def of_folder(cls, folder: Path, per_part: int = 4) -> FakeEncode:
         (folder / "log").mkdir(exist_ok=True)
-        return cls(str(folder / "pictures"), per_part, 0, "", "fake", BITS, str(folder / "log"))
+        return cls(str(folder / "pictures"), per_part, 0, "", "fake", BITS, log=str(folder / "log"))
 
-    def encode(self, paths: Sequence[Path]) -> Any:
-        codes = []
+    def examine(self, paths: Sequence[Path]) -> Any:
+        found = []
         for path in paths:
             Path(self.log, f"{path.stem}.{os.getpid()}.{time.monotonic_ns()}").touch()
             _suffer(path.read_bytes(), path)
-            codes.append(code_of(path))
-        return np.array(codes), []
+            facts = {"width": 3, "height": 2, "checksum": 1, "failure": "", "thumbnail": path.read_bytes()}
+            found.append({"code": code_of(path).tobytes(), **facts})
+        return found
 
 
 def _suffer(content: bytes, path: Path) -> None:

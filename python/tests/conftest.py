@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import os
 import subprocess
+import sys
 from pathlib import Path
-from typing import Any, Callable
+from typing import Any, Callable, Iterator
 
 import numpy as np
 import pytest
+
+from bitpool._png import png_of
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 
@@ -43,5 +46,42 @@ def program() -> Callable[..., Any]:
         done = subprocess.run([path, *map(str, arguments)], capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stderr
         return done.stdout
+
+    return call
+
+
+# --- For the tests of the cluster
+
+
+@pytest.fixture(scope="session")
+def client() -> Iterator[Any]:
+    """Two workers that nothing befalls."""
+    pytest.importorskip("distributed", reason="Dask is not there (Debian: python3-distributed)")
+    from bitpool.cluster import connect
+
+    with connect(local=2) as client:
+        yield client
+
+
+@pytest.fixture(scope="session")
+def pictures(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("pictures")
+    rng = np.random.default_rng(5)
+    (folder / "in").mkdir()
+    for number in range(10):
+        waves = np.sin(np.arange(96)[:, None] / (2 + number) + np.arange(96) * rng.normal())
+        pixels = (127 + 80 * waves[..., None] + 30 * rng.normal(size=(96, 96, 3))).clip(0, 255).astype(np.uint8)
+        (folder / ("in" if number % 3 == 0 else "") / f"{number}.png").write_bytes(png_of(pixels))
+    (folder / "broken.jpg").write_bytes(b"not a picture")
+    return folder
+
+
+@pytest.fixture
+def command() -> Callable[..., Any]:
+    """Runs ``bitpool-cluster``."""
+
+    def call(*arguments: Any) -> subprocess.CompletedProcess[str]:
+        line = [sys.executable, "-m", "bitpool.cluster", *map(str, arguments)]
+        return subprocess.run(line, capture_output=True, text=True, check=False)
 
     return call

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
 import threading
 import time
+import warnings
 from pathlib import Path
 from typing import Any, Callable, Iterator
 
@@ -16,25 +18,28 @@ import numpy as np
 import pytest
 
 import bitpool
-from bitpool._png import png_of
-from bitpool.cluster import CodeFiles, DescribeJob, DuplicatesJob, EncodeJob, IndexJob, SearchJob, Task, index_files
+from bitpool.cluster import (
+    CodeFiles,
+    DescribeJob,
+    DuplicatesJob,
+    EncodeJob,
+    IndexJob,
+    SearchJob,
+    Task,
+    Thumbnails,
+    index_files,
+    update_library,
+)
 from bitpool.cluster._job import do_task
 from conftest import REPOSITORY
 
 pytest.importorskip("distributed", reason="Dask is not there (Debian: python3-distributed)")
 
 from bitpool.cluster import connect, run_job  # noqa: E402
-from distributed import KilledWorker  # noqa: E402
+from distributed import Future, KilledWorker  # noqa: E402
 from cluster_fakes import FakeEncode, code_of  # noqa: E402
 
 CODER = REPOSITORY / "share" / "copies-64.bpc"
-
-
-@pytest.fixture(scope="module")
-def client() -> Iterator[Any]:
-    """Two workers that nothing befalls."""
-    with connect(local=2) as client:
-        yield client
 
 
 def soon(condition: Callable[[], Any]) -> Any:
@@ -74,24 +79,13 @@ def require_result(job: FakeEncode, out: Path, without: tuple[int, ...] = ()) ->
 # --- The same bytes
 
 
-@pytest.fixture(scope="module")
-def pictures(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("pictures")
-    rng = np.random.default_rng(5)
-    (folder / "in").mkdir()
-    for number in range(10):
-        waves = np.sin(np.arange(96)[:, None] / (2 + number) + np.arange(96) * rng.normal())
-        pixels = (127 + 80 * waves[..., None] + 30 * rng.normal(size=(96, 96, 3))).clip(0, 255).astype(np.uint8)
-        (folder / ("in" if number % 3 == 0 else "") / f"{number}.png").write_bytes(png_of(pixels))
-    (folder / "broken.jpg").write_bytes(b"not a picture")
-    return folder
-
-
 def test_codes_are_those_of_one_process(client: Any, pictures: Path, tmp_path: Path) -> None:
     told: list[bitpool.Progress] = []
     job = EncodeJob.of(str(pictures), str(CODER), per_part=3, first_id=100)
     result = run_job(job, tmp_path / "out", client, progress=told.append)
-    assert result == {"files": ["codes.npy", "ids.npy", "facts.jsonl"], "pictures": 11, "failed": 1, "n_bits": 64}
+    thumbnails = result.pop("thumbnails")
+    files = ["codes.npy", "ids.npy", "facts.jsonl", "thumbnails.npy"]
+    assert result == {"files": files, "pictures": 11, "failed": 1, "n_bits": 64} and len(thumbnails) == 4
     facts = [json.loads(line) for line in (tmp_path / "out" / "facts.jsonl").read_text().splitlines()]
     assert [fact["path"] for fact in facts if fact["failure"]] == ["broken.jpg"]
     assert "expected a JPEG" in next(fact["failure"] for fact in facts if fact["failure"])
@@ -104,6 +98,71 @@ def test_codes_are_those_of_one_process(client: Any, pictures: Path, tmp_path: P
     assert (facts[0]["id"], facts[-1]["id"]) == (100, 110)
     assert told[-1] == ("encode", "pictures", 11, 11, True, "")
     assert [one.done for one in told] == sorted(one.done for one in told)
+
+
+@pytest.mark.parametrize("per_part", [3, 100])
+def test_facts_and_thumbnails_are_those_of_a_library(
+    client: Any, pictures: Path, tmp_path: Path, per_part: int
+) -> None:
+    job = EncodeJob.of(str(pictures), str(CODER), per_part=per_part)
+    run_job(job, tmp_path / "out", client)
+    library = bitpool.Library.create(tmp_path / "library", pictures)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)
+        library.update(coder=CODER)
+    of_library = {picture.path: picture for picture in map(library.find, range(1, len(library) + 1)) if picture}
+    facts = [json.loads(line) for line in (tmp_path / "out" / "facts.jsonl").read_text().splitlines()]
+    assert {fact["path"] for fact in facts} == set(of_library) and len(facts) == 11
+    for fact in facts:
+        picture = of_library[fact["path"]]
+        assert (fact["width"], fact["height"], fact["size"]) == (picture.width, picture.height, picture.file_size)
+        assert bool(fact["failure"]) == bool(picture.failure) == (fact["path"] == "broken.jpg")
+        assert fact["checksum"] > 0
+    thumbnails = Thumbnails(tmp_path / "out")
+    used = [fact for fact in facts if not fact["failure"]]
+    assert len(thumbnails) == len(used) == 10
+    for number, fact in enumerate(used):
+        assert thumbnails[number] == library.thumbnail(of_library[fact["path"]].id)
+        assert thumbnails[number].startswith(b"\xff\xd8")
+    with pytest.raises(IndexError):
+        thumbnails[10]
+    bare = EncodeJob.of(str(pictures), str(CODER), per_part=per_part, thumbnails=False)
+    run_job(bare, tmp_path / "bare", client)
+    assert (tmp_path / "bare" / "facts.jsonl").read_bytes() == (tmp_path / "out" / "facts.jsonl").read_bytes()
+    assert not list((tmp_path / "bare").rglob("thumbnails.*"))
+    with pytest.raises(bitpool.Error, match="no thumbnails"):
+        Thumbnails(tmp_path / "bare")
+
+
+def test_a_library_is_built_of_what_was_encoded(client: Any, pictures: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "pictures"
+    shutil.copytree(pictures, folder)
+    run_job(EncodeJob.of(str(folder), str(CODER), per_part=4), tmp_path / "out", client)
+    alone = bitpool.Library.create(tmp_path / "alone", folder)
+    alone.update(coder=CODER)
+    content = (folder / "1.png").read_bytes()
+    times = os.stat(folder / "1.png")
+    (folder / "1.png").write_bytes(b"x" * len(content))  # nobody may look at it again
+    os.utime(folder / "1.png", ns=(times.st_atime_ns, times.st_mtime_ns))
+    built = bitpool.Library.create(tmp_path / "built", folder)
+    report = update_library(built, tmp_path / "out", str(CODER))
+    assert (report.added, report.changed, len(report.failed)) == (10, 0, 1)
+    assert report.failed[0][0] == "broken.jpg" and "expected a JPEG" in report.failed[0][1]
+    assert len(built) == len(alone) == 11
+    for number in range(1, 12):
+        assert built.find(number) == alone.find(number)
+        assert built.thumbnail(number) == alone.thumbnail(number)
+        if not alone.find(number).failure:  # type: ignore[union-attr]
+            assert built.query_id(number, 5) == alone.query_id(number, 5)
+    (folder / "1.png").write_bytes(content + b"changed")  # is read, as the library would
+    (folder / "new.png").write_bytes(content)
+    report = update_library(built, tmp_path / "out", str(CODER))
+    assert (report.added, report.changed, report.unchanged) == (1, 1, 10)
+    other = Path(shutil.copy(CODER, tmp_path / "other.bpc"))
+    damaged = json.loads((tmp_path / "out" / "job.json").read_text())
+    (tmp_path / "out" / "job.json").write_text(json.dumps({**damaged, "coder": "another"}))
+    with pytest.raises(bitpool.Error, match="another coder"):
+        update_library(bitpool.Library.create(tmp_path / "third", folder), tmp_path / "out", str(other))
 
 
 def test_features_are_those_of_the_program(
@@ -273,6 +332,35 @@ class DeadlyClient:
         return future
 
 
+class ForgottenFuture:
+    """A task that is done, whose result may be lost, with the worker that had it, before it is fetched."""
+
+    def __init__(self, outcome: Any, lost: bool) -> None:
+        self._outcome, self._lost, self._told = outcome, lost, 0
+
+    @property
+    def status(self) -> str:
+        return "lost" if self._lost and self._told < 2 else "finished"
+
+    def add_done_callback(self, ended: Callable[[Any], None]) -> None:
+        self._told += 1
+        threading.Timer(0.01, ended, [self]).start()
+
+    def result(self) -> Any:
+        return self._outcome
+
+
+class ForgetfulClient(DeadlyClient):
+    def submit(self, work: Any, job: FakeEncode, task: Task, folder: Path, **_: Any) -> Any:
+        return ForgottenFuture(do_task(job, task, folder), lost=task.first == 4)
+
+
+def test_a_result_that_is_lost_on_the_way_is_waited_for(tmp_path: Path) -> None:
+    job = fake_pictures(tmp_path, 12)
+    run_job(job, tmp_path / "out", ForgetfulClient())
+    require_result(job, tmp_path / "out")
+
+
 def test_the_neighbours_of_a_picture_that_kills_workers_are_cleared(tmp_path: Path) -> None:
     job = fake_pictures(tmp_path, 12)
     assert run_job(job, tmp_path / "out", DeadlyClient())["failed"] == 1
@@ -297,6 +385,71 @@ def test_a_worker_that_is_killed_in_the_middle_of_a_part_is_replaced(tmp_path: P
     child = Path("/proc", noted.with_suffix(".child").read_text(), "cmdline")
     soon(lambda: not child.exists() or not child.read_bytes())  # gone with its worker
     require_result(job, tmp_path / "out")
+
+
+def test_a_job_that_is_cancelled_is_completed_by_the_next_run(client: Any, tmp_path: Path) -> None:
+    job = fake_pictures(tmp_path, 16, p09=b"wait")
+
+    def cancel() -> None:
+        soon(lambda: times_read(job, "p09") and len(list((tmp_path / "out" / "parts").glob("0*"))) == 3)
+        client.cancel([Future(key, client) for key in list(client.futures)], force=True)
+
+    canceller = threading.Thread(target=cancel)
+    canceller.start()
+    with pytest.raises(bitpool.Error, match="cancelled the job; run the same command again"):
+        run_job(job, tmp_path / "out", client)
+    canceller.join()
+    Path(job.pictures, "p09.go").touch()
+    run_job(job, tmp_path / "out", client)
+    require_result(job, tmp_path / "out")
+    assert [times_read(job, f"p{number:02d}") for number in (0, 4, 12)] == [1, 1, 1]
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    """All files of a folder."""
+    files = (path for path in folder.rglob("*") if path.is_file())
+    return {str(path.relative_to(folder)): path.read_bytes() for path in files}
+
+
+# A disk of its own, which is soon full, and then grows.
+DISK_DRIVER = """
+import shutil, subprocess, sys
+from pathlib import Path
+from bitpool.cluster import EncodeJob, connect, run_job
+if __name__ == "__main__":
+    pictures, coder, disk, result = sys.argv[1:]
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k", "none", disk], check=True)
+    job = EncodeJob.of(pictures, coder, per_part=3)
+    with connect(local=2) as client:
+        try:
+            run_job(job, Path(disk, "out"), client)
+        except OSError as error:
+            print(error)
+        print(Path(disk, "out", "result.json").exists())
+        subprocess.run(["mount", "-o", "remount,size=16m", disk], check=True)
+        run_job(job, Path(disk, "out"), client)
+    shutil.copytree(Path(disk, "out"), result)
+"""
+
+
+def test_a_job_that_found_the_disk_full_is_completed_by_the_next_run(
+    client: Any, pictures: Path, tmp_path: Path
+) -> None:
+    alone = ["unshare", "--user", "--map-root-user", "--mount"]
+    if subprocess.run([*alone, "mount", "-t", "tmpfs", "none", "/mnt"], capture_output=True, check=False).returncode:
+        pytest.skip("no disk can be mounted here (unshare, mount)")
+    (tmp_path / "driver.py").write_text(DISK_DRIVER)
+    (tmp_path / "disk").mkdir()
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    line = [*alone, sys.executable, "driver.py", str(pictures), str(CODER), "disk", "result"]
+    done = subprocess.run(line, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    complaint, left = done.stdout.splitlines()
+    assert complaint.startswith("[Errno 28] No space left on device: ") and "disk/out/parts/0" in complaint
+    assert left == "False"
+    run_job(EncodeJob.of(str(pictures), str(CODER), per_part=3), tmp_path / "out", client)
+    undisturbed = contents(tmp_path / "out")
+    assert len(undisturbed) > 20 and contents(tmp_path / "result") == undisturbed
 
 
 # The job is run by a process of its own, which can be ended.
@@ -382,12 +535,7 @@ def test_a_lost_scheduler_costs_what_was_under_way(start_cluster: Callable[[], A
 # --- The command
 
 
-def command(*arguments: Any) -> subprocess.CompletedProcess[str]:
-    line = [sys.executable, "-m", "bitpool.cluster", *map(str, arguments)]
-    return subprocess.run(line, capture_output=True, text=True, check=False)
-
-
-def test_the_command_says_what_it_did(pictures: Path, tmp_path: Path) -> None:
+def test_the_command_says_what_it_did(command: Callable[..., Any], pictures: Path, tmp_path: Path) -> None:
     done = command("encode", pictures, "--coder", CODER, "-o", tmp_path / "out", "--local", 1, "--json")
     assert done.returncode == 7, done.stderr
     assert json.loads(done.stdout)["pictures"] == 11
@@ -406,7 +554,9 @@ def test_the_command_says_what_it_did(pictures: Path, tmp_path: Path) -> None:
         (["search", "nowhere.bpi", "--queries", "q.npy", "--local", "1"], 3, "q.npy"),
     ],
 )
-def test_bad_arguments_get_a_clear_word(tmp_path: Path, arguments: list[Any], status: int, message: str) -> None:
+def test_bad_arguments_get_a_clear_word(
+    command: Callable[..., Any], tmp_path: Path, arguments: list[Any], status: int, message: str
+) -> None:
     done = command(*arguments, "-o", tmp_path / "out")
     assert done.returncode == status and message in done.stderr, done.stderr
     assert "Traceback" not in done.stderr and not (tmp_path / "out").exists()

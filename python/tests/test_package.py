@@ -26,6 +26,15 @@ def test_all_names_are_there() -> None:
     assert bitpool.__version__ == _native.__version__ and bitpool.__version__.count(".") == 2
 
 
+def test_what_is_not_asked_for_is_not_imported() -> None:
+    """Workers and commands start sooner without scikit-learn."""
+    done = run_python("-c", "import sys, bitpool.cluster; bitpool.Index; print('sklearn' in sys.modules)")
+    assert done.stdout == "False\n", done.stderr
+    done = run_python("-c", "from bitpool import *; import bitpool; print(ITQ is bitpool.METHODS['itq'])")
+    assert done.stdout == "True\n", done.stderr
+    assert "SAH" in dir(bitpool) and not hasattr(bitpool, "NotThere")
+
+
 @pytest.fixture(scope="module")
 def types(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Where mypy keeps what it found out."""

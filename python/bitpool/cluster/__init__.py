@@ -12,7 +12,8 @@ from typing import Any
 from ._code_jobs import CodeFiles, DuplicatesJob, IndexJob, SearchJob, index_files
 from ._job import Job, Outcome, WorkDied
 from ._parts import Part, Parts, PartWriter, Task
-from ._picture_jobs import DescribeJob, EncodeJob, find_pictures
+from ._picture_jobs import DescribeJob, EncodeJob, Thumbnails, find_pictures, update_library
+from ._training import TrainJob
 
 __all__ = [
     "CodeFiles",
@@ -27,11 +28,14 @@ __all__ = [
     "Parts",
     "SearchJob",
     "Task",
+    "Thumbnails",
+    "TrainJob",
     "WorkDied",
     "connect",
     "find_pictures",
     "index_files",
     "run_job",
+    "update_library",
 ]
 
 

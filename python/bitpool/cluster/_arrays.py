@@ -37,6 +37,14 @@ class ArrayWriter:
             raise ValueError(f"{self._rows} rows: expected {self._shape[0]}")
 
 
+def save_array(path: Path, array: npt.NDArray[Any]) -> None:
+    """Writes a .npy file as NumPy does; where the disk is full, the error says so, which NumPy's does not."""
+    with path.open("wb") as file:
+        writer = ArrayWriter(file, array.shape, array.dtype)
+        writer.append(array)
+        writer.close()
+
+
 def append_arrays(path: Path, pieces: Sequence[Path], blank: npt.NDArray[Any]) -> None:
     """Writes a .npy file of the rows of others; ``blank`` says of what kind they are."""
     mapped = [np.load(piece, mmap_mode="r") for piece in pieces]

@@ -16,7 +16,7 @@ import threading
 from pathlib import Path
 from typing import Any, Optional
 
-from ._job import Job, Outcome, WorkDied, do_task
+from ._job import Job, Outcome, WorkDied
 from ._parts import Task
 
 
@@ -92,6 +92,7 @@ def _read(tasks: queue.SimpleQueue[bytes]) -> None:
 
 def _answer(pickled: bytes) -> Any:
     try:
-        return do_task(*pickle.loads(pickled))
+        job, task, folder = pickle.loads(pickled)
+        return job.perform(task, folder)
     except Exception as error:
         return error

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from .._errors import error_of
 from .._features import open_vectors
 from .._index import Index
-from ._arrays import ArrayWriter, merge_best, merge_sorted
+from ._arrays import ArrayWriter, merge_best, merge_sorted, save_array
 from ._job import Job, files_of, identity, in_ranges
 from ._parts import Part, PartWriter, Task, replacing
 
@@ -188,8 +188,8 @@ class SearchJob(Job):
         first, end = asked["queries"]
         index = _open_index(*asked["shard"])
         distances, ids = index.search(read_codes(Path(self.queries))[first:end], self.k, n_threads=1)
-        np.save(part.file("distances.npy"), distances)
-        np.save(part.file("ids.npy"), ids)
+        save_array(part.file("distances.npy"), distances)
+        save_array(part.file("ids.npy"), ids)
 
     def finish(self, leaves: Sequence[tuple[Task, Part]], folder: Path) -> dict[str, Any]:
         blocks: dict[int, list[Part]] = {}
@@ -239,7 +239,7 @@ class DuplicatesJob(Job):
         within = (first, end) == tuple(other)
         columns = self._within(index) if within else self._between(index, *other)
         for name, column in zip(("first", "second", "distances"), columns):
-            np.save(part.file(f"{name}.npy"), column)
+            save_array(part.file(f"{name}.npy"), column)
 
     def _within(self, index: Index) -> list[npt.NDArray[Any]]:
         return [*index.pairs(self.radius, n_threads=1)]

@@ -6,13 +6,15 @@ import argparse
 import json
 import sys
 from pathlib import Path
-from typing import Optional, Sequence
+from typing import Any, Optional, Sequence
 
 from .. import __version__
 from .._errors import Error
+from .._native import METHODS
 from ._code_jobs import CodeFiles, DuplicatesJob, IndexJob, SearchJob, index_files
 from ._job import Job
 from ._picture_jobs import DescribeJob, EncodeJob, failures_in
+from ._training import TrainJob
 
 #: Exit statuses are those of ``bitpool``.
 _STATUSES = {
@@ -50,6 +52,7 @@ def _parser() -> argparse.ArgumentParser:
     encode.add_argument("pictures", metavar="PICTURES", help="a folder that all workers see")
     encode.add_argument("--coder", required=True, metavar="C.bpc")
     encode.add_argument("--first-id", type=int, default=0, help="the id of the first picture (%(default)s)")
+    encode.add_argument("--no-thumbnails", action="store_true", help="codes and facts alone")
     encode.add_argument("--part", type=int, default=256, help="pictures of a task (%(default)s)")
 
     index = _job(jobs, "index", "codes to index files")
@@ -69,7 +72,32 @@ def _parser() -> argparse.ArgumentParser:
     duplicates.add_argument("--radius", type=int, required=True, help="in bits")
     duplicates.add_argument("--bits", type=int, help="the length of the codes (all bits of their bytes)")
     duplicates.add_argument("--part", type=int, default=1_000_000, help="codes of a block (%(default)s)")
+    _add_train(jobs)
     return parser
+
+
+def _add_train(jobs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    train = _job(jobs, "train", "feature files or vectors to a model, as `bitpool train`")
+    train.add_argument("sources", nargs="+", metavar="SAMPLES", help="feature files, folders of `describe`, or vectors")
+    train.add_argument("--method", choices=sorted(METHODS), default="rba", help="how (%(default)s)")
+    train.add_argument("--bits", type=int, default=32, help="the length of the codes (%(default)s)")
+    train.add_argument("--preset", choices=("default", "paper"), default="default")
+    train.add_argument("--seed", type=int, default=0)
+    train.add_argument("--labels", type=_absolute, metavar="L.npy", help="a class of every picture, for sash")
+    train.add_argument("--images-per-picture", type=int, default=1, help="of vectors: every picture and its views")
+    train.add_argument("--part", type=int, default=65536, help="images of a shard, rounded up (%(default)s)")
+    for option in _training_options().values():
+        name = "--" + option["name"].replace("_", "-")
+        if isinstance(option["default"], bool):
+            train.add_argument(name, action=argparse.BooleanOptionalAction, default=None, help=option["help"])
+        else:
+            train.add_argument(name, type=type(option["default"]), metavar="N", help=option["help"])
+
+
+def _training_options() -> dict[str, dict[str, Any]]:
+    """The options of the methods that learn from shards, by their names."""
+    able = (entry for entry in METHODS.values() if entry["learns_from_shards"])
+    return {option["name"]: option for entry in able for option in entry["options"] if option["name"] != "bits"}
 
 
 def _job(jobs: argparse._SubParsersAction[argparse.ArgumentParser], name: str, what: str) -> argparse.ArgumentParser:
@@ -101,12 +129,29 @@ def _job_of(given: argparse.Namespace) -> Job:
         ]
         return DescribeJob.of(given.pictures, options, given.part)
     if given.job == "encode":
-        return EncodeJob.of(given.pictures, given.coder, given.part, given.first_id)
+        return EncodeJob.of(given.pictures, given.coder, given.part, given.first_id, not given.no_thumbnails)
     if given.job == "index":
         return IndexJob(CodeFiles.open(given.codes, given.bits), given.layout, given.part)
+    if given.job == "train":
+        return _train_job_of(given)
     if given.job == "search":
         return SearchJob(index_files(given.shards), given.queries, given.k, given.part)
     return DuplicatesJob(CodeFiles.open(given.codes, given.bits), given.radius, given.part)
+
+
+def _train_job_of(given: argparse.Namespace) -> TrainJob:
+    chosen = {name: getattr(given, name) for name in _training_options()}
+    return TrainJob(
+        tuple(map(_absolute, given.sources)),
+        given.method,
+        given.bits,
+        given.preset,
+        tuple((name, float(value)) for name, value in chosen.items() if value is not None),
+        given.seed,
+        given.labels,
+        given.images_per_picture,
+        given.part,
+    )
 
 
 def _run(given: argparse.Namespace) -> int:
@@ -118,7 +163,8 @@ def _run(given: argparse.Namespace) -> int:
     if given.json:
         print(json.dumps(result))
     else:
-        counts = ", ".join(f"{value} {name}" for name, value in result.items() if name not in ("files", "n_bits"))
+        counted = {name: value for name, value in result.items() if isinstance(value, int) and name != "n_bits"}
+        counts = ", ".join(f"{value} {name}" for name, value in counted.items())
         print(f"{given.out}: {counts}")
     return _show_failures(given.out / "facts.jsonl", result["failed"]) if result.get("failed") else 0
 

@@ -6,7 +6,10 @@ import asyncio
 import contextlib
 import queue
 import tempfile
+import time
+import uuid
 from collections import deque
+from concurrent.futures import CancelledError
 from pathlib import Path
 from typing import Any, Deque, Iterator, Optional, Sequence
 
@@ -28,6 +31,14 @@ _POISONED = "ended every worker that had it, also alone"
 _START_S = 30.0  # the most that a worker needs to start
 _CONNECT_S = 5  # the most that a scheduler needs to answer
 _PATIENCE_S = 1.0  # between two looks at who is there
+_LOCAL_SETTINGS = {
+    # A task is taken for poisoned when it was there as two workers died, instead of four: here none dies of a machine.
+    "distributed.scheduler.allowed-failures": 1,
+    # What Dask watches of itself takes cores that are to describe pictures: 7 % of one with two workers, and 2 % so.
+    "distributed.worker.profile.enabled": False,
+    "distributed.worker.memory.monitor-interval": "500ms",
+    "distributed.admin.tick.interval": "1s",
+}
 
 
 @contextlib.contextmanager
@@ -43,9 +54,7 @@ def connect(
         return
     if local is None or local < 1:
         raise error_of("invalid argument", f"{local} local workers: expected 1 or more")
-    # A task is taken for poisoned when it was there as two workers died, instead of four: here none dies of a machine.
-    settings = {"distributed.scheduler.allowed-failures": 1}
-    with tempfile.TemporaryDirectory(prefix="bitpool-workers-") as scratch, dask.config.set(settings):
+    with tempfile.TemporaryDirectory(prefix="bitpool-workers-") as scratch, dask.config.set(_LOCAL_SETTINGS):
         with LocalCluster(
             n_workers=local,
             threads_per_worker=1,
@@ -88,12 +97,16 @@ def run_job(
     folder = folder.absolute()
     tasks = job.tasks()
     begin(job, folder, force=force)
-    run = _Run(job, folder, client, sum(len(task.inputs) for task in tasks), progress)
-    try:
-        run.complete(tasks)
-    finally:
-        run.close()
-    return end(job, tasks, folder)
+
+    def do(job: Job, tasks: Sequence[Task]) -> None:
+        run = _Run(job, folder, client, sum(len(task.inputs) for task in tasks), progress)
+        try:
+            run.complete(tasks)
+        finally:
+            run.close()
+
+    do(job, tasks)
+    return end(job, tasks, folder, do)
 
 
 def _work(job: Job, task: Task, folder: Path) -> Outcome:
@@ -110,7 +123,12 @@ def _scheduler_lost() -> Exception:
 class _Run:
     """Hands tasks to workers, about two for each thread, and halves those that processes die of."""
 
+    _work = staticmethod(_work)
+
     def __init__(self, job: Job, folder: Path, client: Client, total: int, progress: ProgressOption) -> None:
+        self._workers: dict[str, int] = {}  # how many threads they have
+        self._looked_at = -_PATIENCE_S
+        self._id = uuid.uuid4().hex[:8]
         self._job = job
         self._folder = folder
         self._client = client
@@ -122,23 +140,32 @@ class _Run:
         self._total = total
         self._done = self._found = self._given_up = self._submitted = 0
         self._tell = _receiver(progress)
+        self._parts = Parts(folder / "parts")
+        # Of an earlier run; the workers look whether they are good. Steps of a training leave none.
+        self._names = set() if job.keeps_state else self._parts.names()
 
     def complete(self, tasks: Sequence[Task]) -> None:
         self._waiting.extend(tasks)
         try:
             self._run()
-        except (CommClosedError, asyncio.TimeoutError, asyncio.CancelledError) as error:
+        except (CommClosedError, asyncio.TimeoutError, asyncio.CancelledError, CancelledError) as error:
             raise _scheduler_lost() from error
 
     def _run(self) -> None:
         while self._waiting or self._running or self._suspects:
             self._submit()
-            try:
-                self._take(self._ended.get(timeout=_PATIENCE_S))
-            except queue.Empty:
-                pass  # workers may have come or gone
+            self._take(self._wait())
             self._report(ended=False)
         self._report(ended=True)
+
+    def _wait(self) -> list[Future]:
+        """The tasks that ended meanwhile; none after a while, in which workers may have come or gone."""
+        ended: list[Future] = []
+        with contextlib.suppress(queue.Empty):
+            ended.append(self._ended.get(timeout=_PATIENCE_S))
+            while True:
+                ended.append(self._ended.get_nowait())
+        return ended
 
     def close(self) -> None:
         """Leaves nothing running that nobody waits for."""
@@ -146,56 +173,84 @@ class _Run:
             with contextlib.suppress(Exception):  # the scheduler may be what went away
                 self._client.cancel(list(self._running))
 
-    def _threads(self) -> int:
+    def _look_around(self) -> None:
+        """Finds out which workers there are, now and then: to ask for it takes as long as to hand out a task."""
         if self._client.status != "running":
             raise _scheduler_lost()
-        workers = self._client.scheduler_info()["workers"].values()
-        return sum(worker["nthreads"] for worker in workers)
+        if time.monotonic() - self._looked_at < _PATIENCE_S:
+            return
+        self._workers = {
+            address: worker["nthreads"] for address, worker in self._client.scheduler_info()["workers"].items()
+        }
+        self._looked_at = time.monotonic()
+
+    def _threads(self) -> int:
+        self._look_around()
+        return sum(self._workers.values())
 
     def _submit(self) -> None:
         most = max(1, 2 * self._threads())
         while self._waiting and not self._alone and len(self._running) < most:
-            self._start(self._waiting.popleft())
+            task = self._waiting.popleft()
+            found = self._parts.find(task, verify=False) if task.name in self._names else None
+            if found is not None and found.split:
+                self._waiting.extendleft(reversed(task.halves()))
+                continue
+            self._found += len(task.inputs) if found is not None else 0
+            self._start(task)
         if self._suspects and not self._running:
             self._alone = True
             self._start(self._suspects.popleft())
 
     def _start(self, task: Task) -> None:
         self._submitted += 1
-        key = f"{self._job.name}-{task.name}-{task.digest[:16]}-{self._submitted}"
-        future = self._client.submit(_work, self._job, task, self._folder, key=key, pure=False)
+        key = f"{self._job.name}-{task.name}-{self._id}-{self._submitted}"
+        future = self._client.submit(self._work, self._job, task, self._folder, key=key, pure=False, **self._home(task))
         self._running[future] = task
         future.add_done_callback(self._ended.put)
 
-    def _take(self, future: Future) -> None:
+    def _home(self, task: Task) -> dict[str, Any]:
+        """Where a task is best done: where the same part was done in the round before, if it has one."""
+        if not self._job.keeps_state:
+            return {}
+        workers = sorted(self._workers)
+        return {"workers": [workers[task.first % len(workers)]], "allow_other_workers": True} if workers else {}
+
+    def _take(self, ended: Sequence[Future]) -> None:
+        by_status: dict[str, list[Future]] = {}
+        for future in ended:
+            by_status.setdefault(future.status, []).append(future)
+        if by_status.pop("cancelled", None):
+            raise _scheduler_lost()
+        # That it is done is all there is to know. To fetch a result takes as long as to hand out a task, and a worker that
+        # dies with one has Dask do the task again, and at times wait for ever.
+        for future in by_status.pop("finished", []):
+            self._alone = False
+            self._done += len(self._running.pop(future).inputs)
+        for future in by_status.pop("error", []):
+            self._take_failed(future)
+        for lost in by_status.values():
+            # Their workers died before anybody looked: Dask has the tasks done again.
+            for future in lost:
+                future.add_done_callback(self._ended.put)
+
+    def _take_failed(self, future: Future) -> None:
         task = self._running.pop(future)
         alone, self._alone = self._alone, False
-        if future.status in ("cancelled", "lost"):
-            raise _scheduler_lost()
-        error = future.exception() if future.status == "error" else None
-        if isinstance(error, (KilledWorker, WorkDied, MemoryError)):
-            self._suspect(task, error, alone)
-        elif error is not None:
+        error = future.exception()
+        if not isinstance(error, (KilledWorker, WorkDied, MemoryError)):
             raise error
-        else:
-            self._count(task, future.result())
-
-    def _count(self, task: Task, outcome: Outcome) -> None:
-        if outcome.split:
-            self._waiting.extendleft(reversed(task.halves()))
-            return
-        self._done += len(task.inputs)
-        self._found += len(task.inputs) if outcome.was_there else 0
+        self._suspect(task, error, alone)
 
     def _suspect(self, task: Task, error: Exception, alone: bool) -> None:
         if len(task.inputs) > 1:
-            Parts(self._folder / "parts").split(task)
+            self._parts.split(task)
             self._waiting.extendleft(reversed(task.halves()))
         elif not alone:
             self._suspects.append(task)
         else:
             reason = _POISONED if isinstance(error, KilledWorker) else str(error)
-            with Parts(self._folder / "parts").writing(task) as part:
+            with self._parts.writing(task) as part:
                 self._job.give_up(task, reason, part)
             self._done += 1
             self._given_up += 1
@@ -206,4 +261,4 @@ class _Run:
         notes = [f"{self._found} from before"] if self._found else []
         notes += [f"{self._given_up} given up"] if self._given_up else []
         notes += ["waiting for workers"] if not ended and not self._threads() else []
-        self._tell(self._job.name, self._job.unit, self._done, self._total, ended, ", ".join(notes))
+        self._tell(self._job.title, self._job.unit, self._done, self._total, ended, ", ".join(notes))

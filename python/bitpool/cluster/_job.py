@@ -6,7 +6,7 @@ import json
 import os
 from abc import ABC, abstractmethod
 from pathlib import Path
-from typing import Any, ClassVar, Iterator, NamedTuple, Sequence
+from typing import Any, Callable, ClassVar, Iterator, NamedTuple, Sequence
 
 from .. import __version__
 from .._errors import error_of
@@ -14,6 +14,13 @@ from ._parts import Part, Parts, PartWriter, Task, replacing
 
 JOB = "job.json"
 RESULT = "result.json"
+
+
+class Outcome(NamedTuple):
+    """What became of a task."""
+
+    split: bool  #: its halves are to be done
+    was_there: bool
 
 
 class WorkDied(Exception):
@@ -28,6 +35,7 @@ class Job(ABC):
 
     name: ClassVar[str]
     unit: ClassVar[str]  #: what an input of a task is, in the plural
+    keeps_state: ClassVar[bool] = False  #: who did a task before does the next at the same place faster
 
     @abstractmethod
     def settings(self) -> dict[str, Any]:
@@ -41,6 +49,15 @@ class Job(ABC):
     def compute(self, task: Task, part: PartWriter) -> None:
         """Does a task."""
 
+    def perform(self, task: Task, folder: Path) -> Outcome:
+        """Does a task unless its part is there: what a worker runs."""
+        return do_task(self, task, folder)
+
+    def refine(
+        self, leaves: Sequence[tuple[Task, Part]], folder: Path, do: Callable[[Job, Sequence[Task]], None]
+    ) -> None:
+        """Goes on from the parts, before ``finish``, in as many rounds as it takes; ``do`` has the tasks of one done."""
+
     @abstractmethod
     def finish(self, leaves: Sequence[tuple[Task, Part]], folder: Path) -> dict[str, Any]:
         """Writes the results, and returns what is to be said of them: ``files``, ``failed`` and counts."""
@@ -49,27 +66,30 @@ class Job(ABC):
         """Writes the part of a task with one input that kills whoever does it."""
         raise error_of("resources", f"{self.name}: part {task.name} {reason}")
 
+    @property
+    def title(self) -> str:
+        """What is said to be done while it is done."""
+        return self.name
+
     def all_settings(self) -> dict[str, Any]:
         """The settings, and the version that gives the same bytes."""
         return {"job": self.name, "bitpool": __version__, **self.settings()}
 
 
-class Outcome(NamedTuple):
-    """What became of a task."""
-
-    split: bool  #: its halves are to be done
-    was_there: bool
+def require_version(task: Task) -> None:
+    """Refuses a task of another version, which may give other bytes."""
+    expected = task.settings["bitpool"]
+    if expected != __version__:
+        raise error_of("unsupported", f"this worker has bitpool {__version__}, the job began with {expected}")
 
 
 def do_task(job: Job, task: Task, folder: Path) -> Outcome:
-    """Does a task, unless its part is there: what a worker runs."""
+    """Does a task, unless its part is there."""
     parts = Parts(folder / "parts")
     part = parts.find(task)
     if part is not None:
         return Outcome(part.split, was_there=True)
-    if task.settings["bitpool"] != __version__:
-        expected = task.settings["bitpool"]
-        raise error_of("unsupported", f"this worker has bitpool {__version__}, the job began with {expected}")
+    require_version(task)
     with parts.writing(task) as writer:
         job.compute(task, writer)
     return Outcome(split=False, was_there=False)
@@ -103,10 +123,14 @@ def _require_same(folder: Path, wanted: dict[str, Any]) -> None:
             )
 
 
-def end(job: Job, tasks: Sequence[Task], folder: Path) -> dict[str, Any]:
+def end(
+    job: Job, tasks: Sequence[Task], folder: Path, do: Callable[[Job, Sequence[Task]], None]
+) -> dict[str, Any]:
     """Puts the parts together and says what there is. The parts that were needed stay, for the next run."""
     parts = Parts(folder / "parts")
-    result = job.finish([leaf for task in tasks for leaf in parts.leaves(task)], folder)
+    leaves = [leaf for task in tasks for leaf in parts.leaves(task)]
+    job.refine(leaves, folder, do)
+    result = job.finish(leaves, folder)
     with replacing(folder / RESULT) as file:
         file.write(json.dumps(result, indent=1).encode())
     if tasks:

@@ -86,6 +86,10 @@ class Parts:
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError):  # no manifest of ours
             return None
 
+    def names(self) -> set[str]:
+        """The parts that are there, good or not."""
+        return set(os.listdir(self._folder)) if self._folder.is_dir() else set()
+
     @contextlib.contextmanager
     def writing(self, task: Task) -> Iterator[PartWriter]:
         """A folder to write the files of a part into. The part appears when the block ends without an error."""
@@ -94,6 +98,10 @@ class Parts:
             writer = PartWriter(scratch)
             yield writer
             self._publish(scratch, task, split=False, summary=writer.summary)
+        except OSError as error:
+            if error.filename is None:  # a write that failed does not say where
+                error.filename = str(self._folder / task.name)
+            raise
         finally:
             shutil.rmtree(scratch, ignore_errors=True)
 

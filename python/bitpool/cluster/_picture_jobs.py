@@ -11,16 +11,16 @@ import subprocess
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Iterable, Iterator, Sequence
+from typing import Any, Callable, Iterable, Iterator, Optional, Sequence
 
 import numpy as np
 import numpy.typing as npt
 
 from .._errors import error_of
-from .._pictures import Coder
-from .._running import run
-from ._arrays import append_arrays
-from ._job import Job, WorkDied, in_ranges
+from .._pictures import Coder, Library, UpdateReport
+from .._running import ProgressOption, run
+from ._arrays import ArrayWriter, append_arrays, save_array
+from ._job import JOB, RESULT, Job, WorkDied, files_of, in_ranges
 from ._parts import Part, PartWriter, Task, replacing
 
 _SUFFIXES = (".jpg", ".jpeg", ".jpe", ".png", ".webp", ".tif", ".tiff", ".gif", ".heic", ".heif", ".avif")
@@ -61,14 +61,14 @@ class PictureJob(Job):
     def paths_of(self, task: Task) -> list[Path]:
         return [Path(self.pictures, path) for path, _, _ in task.inputs]
 
-    def write_facts(self, task: Task, failures: dict[int, str], part: PartWriter) -> None:
-        """A line for each picture; a failure is under its place in the task."""
+    def write_facts(self, task: Task, found: Sequence[dict[str, Any]], part: PartWriter) -> None:
+        """A line for each picture, with what was found out about it: at least ``failure``, which is empty for most."""
         with part.file("facts.jsonl").open("w", encoding="utf-8") as file:
-            for place, (path, size, mtime_ns) in enumerate(task.inputs):
+            for place, ((path, size, mtime_ns), more) in enumerate(zip(task.inputs, found)):
                 number = self.first_id + task.first + place
-                facts = {"id": number, "path": path, "size": size, "mtime_ns": mtime_ns}
-                file.write(json.dumps({**facts, "failure": failures.get(place, "")}) + "\n")
-        part.summary.update(pictures=len(task.inputs), failed=len(failures))
+                facts = {"id": number, "path": path, "size": size, "mtime_ns": mtime_ns, **more}
+                file.write(json.dumps(facts) + "\n")
+        part.summary.update(pictures=len(found), failed=sum(1 for one in found if one["failure"]))
 
     def finish(self, leaves: Sequence[tuple[Task, Part]], folder: Path) -> dict[str, Any]:
         with replacing(folder / "facts.jsonl") as joined:
@@ -97,53 +97,143 @@ def _open_coder(path: str, digest: str) -> Coder:
     return coder
 
 
+#: Of what a coder finds in a picture, that which goes into the facts.
+_FACTS = ("width", "height", "checksum", "failure")
+
+
 @dataclass(frozen=True)
 class EncodeJob(PictureJob):
-    """Pictures to codes: ``codes.npy`` and ``ids.npy`` of those that could be used, ``facts.jsonl`` of all."""
+    """Pictures to all that a library has of them.
+
+    ``codes.npy`` and ``ids.npy`` are of those that could be used, ``facts.jsonl`` of all. Thumbnails stay in the parts,
+    one behind the other; ``thumbnails.npy`` says where those of the used pictures end (see ``Thumbnails``).
+    """
 
     name = "encode"
     coder: str
     digest: str  #: of the coder
     n_bits: int
+    thumbnails: bool = True
 
     @classmethod
-    def of(cls, pictures: str, coder: str, per_part: int = 256, first_id: int = 0) -> EncodeJob:
+    def of(
+        cls, pictures: str, coder: str, per_part: int = 256, first_id: int = 0, thumbnails: bool = True
+    ) -> EncodeJob:
         """The job of a folder of pictures and the file of a coder."""
         opened = Coder.open(coder)
         folder, file = os.path.abspath(pictures), os.path.abspath(coder)
-        return cls(folder, per_part, first_id, file, opened.digest, opened.n_bits)
+        return cls(folder, per_part, first_id, file, opened.digest, opened.n_bits, thumbnails)
 
     def settings(self) -> dict[str, Any]:
-        return {"coder": self.digest, "n_bits": self.n_bits, "per_part": self.per_part, "first_id": self.first_id}
+        said = {"coder": self.digest, "n_bits": self.n_bits, "per_part": self.per_part, "first_id": self.first_id}
+        return {**said, "thumbnails": self.thumbnails}
 
-    def encode(self, paths: Sequence[Path]) -> tuple[npt.NDArray[np.uint8], list[tuple[int, str, str]]]:
-        """Codes of pictures, and (place, kind, reason) of those that cannot be used."""
-        return _open_coder(self.coder, self.digest)._native.encode_files(paths, run(n_threads=1))
+    def examine(self, paths: Sequence[Path]) -> list[dict[str, Any]]:
+        """Of every picture: code, width, height, checksum of the file, failure, thumbnail."""
+        return _open_coder(self.coder, self.digest)._native.examine_files(paths, self.thumbnails, run(n_threads=1))
 
     def compute(self, task: Task, part: PartWriter) -> None:
-        paths = self.paths_of(task)
-        codes, failed = self.encode(paths)
-        failures = {place: reason.removeprefix(f"{paths[place]}: ") for place, _, reason in failed}
-        self._write(task, codes, failures, part)
+        self._write(task, self.examine(self.paths_of(task)), part)
 
     def give_up(self, task: Task, reason: str, part: PartWriter) -> None:
-        self._write(task, self._zeros(1), {0: reason}, part)
+        nothing = {"code": b"", "width": 0, "height": 0, "checksum": 0, "thumbnail": b""}
+        self._write(task, [{**nothing, "failure": reason}], part)
 
-    def _zeros(self, count: int) -> npt.NDArray[np.uint8]:
-        return np.zeros((count, -(-self.n_bits // 8)), np.uint8)
+    def _blank(self) -> npt.NDArray[np.uint8]:
+        return np.zeros((0, -(-self.n_bits // 8)), np.uint8)
 
-    def _write(self, task: Task, codes: npt.NDArray[np.uint8], failures: dict[int, str], part: PartWriter) -> None:
-        used = np.array([place for place in range(len(task.inputs)) if place not in failures], np.int64)
-        np.save(part.file("codes.npy"), codes[used])
-        np.save(part.file("ids.npy"), used + self.first_id + task.first)
-        self.write_facts(task, failures, part)
+    def _write(self, task: Task, found: Sequence[dict[str, Any]], part: PartWriter) -> None:
+        used = [place for place, one in enumerate(found) if not one["failure"]]
+        codes = np.frombuffer(b"".join(found[place]["code"] for place in used), np.uint8)
+        save_array(part.file("codes.npy"), codes.reshape(len(used), self._blank().shape[1]))
+        save_array(part.file("ids.npy"), np.array(used, np.int64) + self.first_id + task.first)
+        self.write_facts(task, [{name: one[name] for name in _FACTS} for one in found], part)
+        if self.thumbnails:
+            jpegs = [found[place]["thumbnail"] for place in used]
+            part.file("thumbnails.bin").write_bytes(b"".join(jpegs))
+            save_array(part.file("thumbnails.npy"), np.array([len(jpeg) for jpeg in jpegs], np.int64))
 
     def finish(self, leaves: Sequence[tuple[Task, Part]], folder: Path) -> dict[str, Any]:
         said = super().finish(leaves, folder)
-        blanks: dict[str, npt.NDArray[Any]] = {"codes.npy": self._zeros(0), "ids.npy": np.zeros(0, np.int64)}
+        blanks: dict[str, npt.NDArray[Any]] = {"codes.npy": self._blank(), "ids.npy": np.zeros(0, np.int64)}
         for name, blank in blanks.items():
             append_arrays(folder / name, [part.file(name) for _, part in leaves], blank)
-        return {**said, "files": ["codes.npy", "ids.npy", *said["files"]], "n_bits": self.n_bits}
+        result: dict[str, Any] = {**said, "files": [*blanks, *said["files"]], "n_bits": self.n_bits}
+        if self.thumbnails:
+            sizes = [np.load(part.file("thumbnails.npy")) for _, part in leaves]
+            limits = np.cumsum(np.concatenate([np.zeros(1, np.int64), *sizes]))
+            with replacing(folder / "thumbnails.npy") as file:
+                ArrayWriter(file, limits.shape, limits.dtype).append(limits)
+            result["files"] += ["thumbnails.npy"]
+            result["thumbnails"] = [str(part.file("thumbnails.bin").relative_to(folder)) for _, part in leaves]
+        return result
+
+
+class Thumbnails:
+    """The thumbnails that a job ``encode`` has made: JPEGs of the used pictures, in their order."""
+
+    def __init__(self, folder: Path) -> None:
+        result = json.loads((folder / RESULT).read_text(encoding="utf-8"))
+        if "thumbnails" not in result:
+            raise error_of("not found", f"{folder}: the job made no thumbnails")
+        self._files = [folder / name for name in result["thumbnails"]]
+        self._limits = np.load(folder / "thumbnails.npy", mmap_mode="r")
+        # Where each file begins among all bytes.
+        self._begins = np.cumsum([0, *(file.stat().st_size for file in self._files)])
+
+    def __len__(self) -> int:
+        return len(self._limits) - 1
+
+    def __getitem__(self, number: int) -> bytes:
+        """The thumbnail of a row of ``codes.npy``; empty where the picture has none."""
+        if not 0 <= number < len(self):
+            raise IndexError(f"thumbnail {number} of {len(self)}")
+        begin, end = int(self._limits[number]), int(self._limits[number + 1])
+        of = int(np.searchsorted(self._begins, begin, side="right")) - 1
+        if begin == end:
+            return b""
+        with self._files[of].open("rb") as file:
+            file.seek(begin - int(self._begins[of]))
+            jpeg: bytes = file.read(end - begin)
+            return jpeg
+
+
+def update_library(
+    library: Library, encoded: Path, coder: str, *, n_threads: Optional[int] = None, progress: ProgressOption = None
+) -> UpdateReport:
+    """Brings a library up to date with what a job ``encode`` has found out about its folder of pictures.
+
+    Pictures that are as they were then are not read again, and those that failed then have failed; the others are read.
+    """
+    digest, find = _found_out(encoded)
+    return library._update(None, coder, (digest, find), run(n_threads, progress=progress))
+
+
+def _found_out(encoded: Path) -> tuple[str, Callable[[bytes, int, int], Optional[dict[str, Any]]]]:
+    """The digest of the coder of a job ``encode``, and a function that tells what became of a picture."""
+    settings = json.loads((encoded / JOB).read_text(encoding="utf-8"))
+    files_of(encoded)  # the job is done
+    if settings.get("job") != "encode" or not settings["thumbnails"]:
+        raise error_of("invalid argument", f"{encoded}: expected a job `encode` with thumbnails")
+    thumbnails = Thumbnails(encoded)
+    codes = np.load(encoded / "codes.npy", mmap_mode="r")
+    facts: dict[bytes, tuple[int, dict[str, Any]]] = {}
+    used = 0
+    with (encoded / "facts.jsonl").open(encoding="utf-8") as file:
+        for fact in map(json.loads, file):
+            facts[os.fsencode(fact["path"])] = used, fact
+            used += not fact["failure"]
+
+    def find(path: bytes, size: int, mtime_ns: int) -> Optional[dict[str, Any]]:
+        row, fact = facts.get(path, (0, {}))
+        if (fact.get("size"), fact.get("mtime_ns")) != (size, mtime_ns):
+            return None
+        made = {"code": b"", "thumbnail": b""}
+        if not fact["failure"]:
+            made = {"code": codes[row].tobytes(), "thumbnail": thumbnails[row]}
+        return {**{name: fact[name] for name in _FACTS}, **made}
+
+    return settings["coder"], find
 
 
 @dataclass(frozen=True)
@@ -169,10 +259,10 @@ class DescribeJob(PictureJob):
             command = ["--threads", "1", "--quiet", "extract", place, "-o", str(part.file("features.bpf"))]
             complaints = _run_program(task.settings["bitpool"], [*command, *self.options])
             failures = _left_out(complaints, tree, names)
-        self.write_facts(task, failures, part)
+        self.write_facts(task, [{"failure": failures.get(place, "")} for place in range(len(names))], part)
 
     def give_up(self, task: Task, reason: str, part: PartWriter) -> None:
-        self.write_facts(task, {0: reason}, part)
+        self.write_facts(task, [{"failure": reason}], part)
 
     def finish(self, leaves: Sequence[tuple[Task, Part]], folder: Path) -> dict[str, Any]:
         said = super().finish(leaves, folder)

@@ -27,6 +27,21 @@ size_t TriangleSize(Index dimension) {
   return static_cast<size_t>(dimension) * (static_cast<size_t>(dimension) + 1) / 2;
 }
 
+Header ReadHeader(std::span<const std::byte> bytes, Index dimension) {
+  Header header;
+  if (bytes.size() >= sizeof(header)) std::memcpy(&header, bytes.data(), sizeof(header));
+  const auto halves = static_cast<int64_t>(bytes.size() / sizeof(uint16_t));
+  // Of V itself no more columns than there are numbers, so that nothing below can overflow.
+  const bool fits = header.has_gram != 0 || header.descriptors <= halves;
+  if (header.descriptors < 1 || !fits ||
+      bytes.size() != ImageRecord::PackedBytes(
+                          dimension, header.has_gram != 0 ? dimension + 1 : header.descriptors)) {
+    throw Error(ErrorCode::kCorrupt, fmt::format("a record of {} bytes: not one of {} dimensions",
+                                                 bytes.size(), dimension));
+  }
+  return header;
+}
+
 }  // namespace
 
 ImageRecord ImageRecord::Reduce(const MatrixFRef& descriptors) {
@@ -97,8 +112,7 @@ std::vector<std::byte> ImageRecord::Pack() const {
 }
 
 ImageRecord ImageRecord::Unpack(std::span<const std::byte> bytes, Index dimension) {
-  Header header;
-  std::memcpy(&header, bytes.data(), sizeof(header));
+  const Header header = ReadHeader(bytes, dimension);
   ImageRecord record;
   record.has_gram_ = header.has_gram != 0;
   record.descriptors_ = header.descriptors;

@@ -35,7 +35,7 @@ class ImageRecord {
   static size_t PackedBytes(Index dimension, Index descriptors);
   // As bytes, for stores.
   std::vector<std::byte> Pack() const;
-  // REQUIRES: what Pack gave, for the same dimension.
+  // Of what Pack gave, for the same dimension. Throws kCorrupt for other lengths.
   static ImageRecord Unpack(std::span<const std::byte> bytes, Index dimension);
 
  private:

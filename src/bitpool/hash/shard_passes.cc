@@ -69,7 +69,8 @@ std::vector<uint8_t>& NotedCodes(Shard& shard, const std::string& name, int bits
 std::unique_ptr<Pass> MakeHashPass(std::string_view name) {
   if (name == EncodePass().name()) return std::make_unique<EncodePass>();
   if (name == CodeMomentsPass().name()) return std::make_unique<CodeMomentsPass>();
-  for (const auto make : {MakeItqPass, MakeAutoencoderPass, MakeAlternationPass, MakeSashPass}) {
+  for (const auto make :
+       {MakeItqPass, MakeAutoencoderPass, MakeAlternationPass, MakeSashPass, MakeViewPass}) {
     if (std::unique_ptr<Pass> pass = make(name)) return pass;
   }
   return nullptr;

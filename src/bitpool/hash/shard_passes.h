@@ -81,5 +81,6 @@ std::unique_ptr<Pass> MakeItqPass(std::string_view name);
 std::unique_ptr<Pass> MakeAutoencoderPass(std::string_view name);
 std::unique_ptr<Pass> MakeAlternationPass(std::string_view name);
 std::unique_ptr<Pass> MakeSashPass(std::string_view name);
+std::unique_ptr<Pass> MakeViewPass(std::string_view name);
 
 }  // namespace bitpool

@@ -46,13 +46,14 @@ struct IoThread {
   asio::executor_work_guard<asio::io_context::executor_type> work{context.get_executor()};
   ConnectionSet open;
   asio::steady_timer looking{context};
+  bool ending = false;  // no more looks
   std::thread thread;
 
   // Looks for connections that take too long, again and again.
   void Look() {
     looking.expires_after(kBetweenLooks);
     looking.async_wait([this](error_code error) {
-      if (error) return;
+      if (error || ending) return;
       const ConnectionSet all = open;  // they leave the set
       const auto now = std::chrono::steady_clock::now();
       for (const auto& connection : all) connection->CheckDeadline(now);
@@ -61,7 +62,10 @@ struct IoThread {
   }
   // REQUIRES: no connection is open.
   void End() {
-    asio::post(context, [this] { looking.cancel(); });
+    asio::post(context, [this] {
+      ending = true;  // a look that is due already is not cancelled any more
+      looking.cancel();
+    });
     work.reset();
     thread.join();
   }

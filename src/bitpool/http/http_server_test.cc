@@ -43,6 +43,10 @@ class ShortFeed : public EventFeed {
 class TestHandler : public HttpHandler {
  public:
   std::variant<Admission, HttpResponse> Admit(const HttpRequest& head) override {
+    if (head.target == "/hold") {  // the thread that reads and writes
+      waiting.set_value();
+      go_on.get_future().wait();
+    }
     if (head.target == "/refused")
       return ProblemResponse({.status = 403, .code = "forbidden", .detail = "no"}, head.id);
     return Admission{.body_limit = 1000};
@@ -245,6 +249,18 @@ TEST_F(HttpServerTest, StopFinishesWhatRuns) {
   EXPECT_THAT(busy.ReadUntil(), HasSubstr("GET /wait []"));
   stopping.join();
   EXPECT_FALSE(RawClient(server->port()).connected());
+}
+
+// A look at the connections that is due when the thread is told to end must be the last.
+TEST_F(HttpServerTest, StopEndsWhileALookIsDue) {
+  Begin({.grace_seconds = 0});
+  RawClient client(server->port());
+  client.Send(Get("/hold"));
+  handler.waiting.get_future().wait();
+  std::future<void> stopped = std::async(std::launch::async, [&] { server->Stop(); });
+  EXPECT_EQ(stopped.wait_for(std::chrono::milliseconds(300)), std::future_status::timeout);
+  handler.go_on.set_value();
+  ASSERT_EQ(stopped.wait_for(std::chrono::seconds(20)), std::future_status::ready);
 }
 
 TEST(HttpServerOptionsTest, WhatCannotBeIsSaid) {

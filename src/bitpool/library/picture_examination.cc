@@ -74,6 +74,22 @@ void Encode(const PictureEncoding& encoding, std::span<const std::byte> bytes,
   }
 }
 
+bool HasContent(const KnownPicture* known, const CataloguedPicture& picture) {
+  return known != nullptr && known->content_hash == picture.content_hash &&
+         known->size == picture.size;
+}
+
+// What others found out about a picture, with what the folder says about its file.
+ExaminedPicture FromElsewhere(ExaminedPicture elsewhere, ExaminedPicture here,
+                              const KnownPicture* known) {
+  elsewhere.picture.path = std::move(here.picture.path);
+  elsewhere.picture.size = here.picture.size;
+  elsewhere.picture.modified_ns = here.picture.modified_ns;
+  if (HasContent(known, elsewhere.picture)) elsewhere.fate = PictureFate::kTouched;
+  elsewhere.picture.perceptual_hash = HashOfThumbnail(elsewhere.thumbnail);
+  return elsewhere;
+}
+
 }  // namespace
 
 void LibraryUpdate::Validate() const {
@@ -83,6 +99,8 @@ void LibraryUpdate::Validate() const {
   };
   require(!encoding.digest.empty(), "encoding: expected a digest");
   require(encoding.encode != nullptr, "encoding: expected a function that encodes");
+  require(!elsewhere.find || elsewhere.digest == encoding.digest,
+          "elsewhere: pictures that were examined with another coder");
   require(read != nullptr, "read: expected a function that reads pictures");
   require(batch > 0, "batch: expected 1 or more pictures");
 }
@@ -103,11 +121,15 @@ ExaminedPicture ExaminePicture(const LibraryUpdate& update, const FoundPicture& 
         fmt::format("{} bytes, the limit for a picture is {}", found.size, update.max_bytes);
     return examined;
   }
+  if (update.elsewhere.find) {
+    if (auto found_out = update.elsewhere.find(found)) {
+      return FromElsewhere(*std::move(found_out), std::move(examined), known);
+    }
+  }
   try {
     const std::vector<std::byte> bytes = update.read(found);
     examined.picture.content_hash = Checksum(bytes);
-    if (known != nullptr && known->content_hash == examined.picture.content_hash &&
-        known->size == found.size) {
+    if (HasContent(known, examined.picture)) {
       examined.fate = PictureFate::kTouched;
     } else {
       Encode(update.encoding, bytes, examined);

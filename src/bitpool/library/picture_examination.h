@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -25,6 +26,31 @@ struct PictureEncoding {
   std::function<std::vector<std::byte>(std::span<const std::byte>)> thumbnail;
 };
 
+// What becomes of a picture that seems to be new or changed.
+enum class PictureFate {
+  kPending,     // a stop came first
+  kGone,        // was removed since it was found
+  kUnreadable,  // may be read another time
+  kTouched,     // has the content it had
+  kFailed,      // is noted without a code
+  kEncoded,
+};
+
+struct ExaminedPicture {
+  PictureFate fate = PictureFate::kPending;
+  CataloguedPicture picture;  // as it is to be noted, but for the id
+  std::string reason;         // why it is unreadable
+  std::vector<std::byte> thumbnail;
+};
+
+// Pictures that were examined elsewhere, for example on other machines.
+struct ExaminedElsewhere {
+  std::string digest = {};  // of the encoding they were examined with
+  // What became of a picture; nothing where that is not known, and it has to be read. Called from
+  // many threads; may be empty.
+  std::function<std::optional<ExaminedPicture>(const FoundPicture&)> find = {};
+};
+
 // What a library is to be brought up to date with.
 struct LibraryUpdate {
   std::filesystem::path root;  // the folder of pictures
@@ -37,6 +63,7 @@ struct LibraryUpdate {
   std::vector<FailedPicture> unreadable = {};
   std::function<std::vector<std::byte>(const FoundPicture&)> read;
   PictureEncoding encoding;
+  ExaminedElsewhere elsewhere = {};                // by the same encoding
   uint64_t max_bytes = DecodeOptions().max_bytes;  // larger files have failed and are not read
   size_t batch = 64;                               // pictures between two commits
   // Is told of every failure as it comes, on the thread that updates; may be empty.
@@ -63,23 +90,6 @@ struct KnownPicture {
 // Whether a picture was decoded, so that there is a thumbnail to be made of it, although it may be
 // too plain for a code.
 bool CanBeSeen(const CataloguedPicture& picture);
-
-// What becomes of a picture that seems to be new or changed.
-enum class PictureFate {
-  kPending,     // a stop came first
-  kGone,        // was removed since it was found
-  kUnreadable,  // may be read another time
-  kTouched,     // has the content it had
-  kFailed,      // is noted without a code
-  kEncoded,
-};
-
-struct ExaminedPicture {
-  PictureFate fate = PictureFate::kPending;
-  CataloguedPicture picture;  // as it is to be noted, but for the id
-  std::string reason;         // why it is unreadable
-  std::vector<std::byte> thumbnail;
-};
 
 // Reads a picture and, if its content is not the one that is known, encodes it. `known` may be
 // null. Throws nothing but what shows a mistake in the program.

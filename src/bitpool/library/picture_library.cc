@@ -361,6 +361,7 @@ UpdateSummary PictureLibrary::Update(const UpdateOptions& options, const RunCont
       .digest = chosen.coder.digest(),
       .encode = [&](std::span<const std::byte> bytes) { return chosen.Encode(bytes); },
       .thumbnail = MakeThumbnail};
+  update.elsewhere = options.elsewhere;
   update.max_bytes = MaxPictureBytes();
   update.on_failure = options.on_failure;
   update.on_wait = options.on_wait;

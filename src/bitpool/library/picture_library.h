@@ -57,6 +57,8 @@ struct UpdateOptions {
   std::optional<NamedNetwork> network = {};
   // Learn a coder from the pictures, for this kind of search, and make all codes anew with it.
   std::optional<ViewKind> learn = {};
+  // Pictures that need not be examined here: they were, by the same coder.
+  ExaminedElsewhere elsewhere = {};
   // Is told of every picture that fails as it comes, on the thread that updates; may be empty.
   std::function<void(const FailedPicture&)> on_failure = {};
   // Is told what the update waits for, see LibraryUpdate; may be empty.

@@ -60,6 +60,11 @@ template MatrixF& Shard::Note<MatrixF>(const std::string& name);
 template std::vector<uint8_t>& Shard::Note<std::vector<uint8_t>>(const std::string& name);
 template std::vector<int32_t>& Shard::Note<std::vector<int32_t>>(const std::string& name);
 
+const MatrixF* Shard::noted(const std::string& name) const {
+  const auto found = notes_.find(name);
+  return found == notes_.end() ? nullptr : std::get_if<MatrixF>(&found->second);
+}
+
 void Shard::VisitNotes(FieldVisitor& fields) {
   std::vector<std::string> names;
   std::vector<int32_t> types;

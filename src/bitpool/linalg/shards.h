@@ -49,6 +49,9 @@ class Shard {
     return Note<std::vector<int32_t>>(name);
   }
 
+  // A matrix that was noted, for readers on many threads; null where there is none.
+  const MatrixF* noted(const std::string& name) const;
+
   // All notes, for whoever stores them between passes.
   void VisitNotes(FieldVisitor& fields);
   void ForgetNotes() { notes_.clear(); }

@@ -68,6 +68,10 @@ Method SahMethod() {
              return TrainSah(options, samples.records, context, std::move(samples.run),
                              samples.whitening);
            },
+       .train_on_shards =
+           [](const SahOptions& options, Shards& shards, const RunContext& context) {
+             return TrainSah(options, shards, context);
+           },
        .presets = {{std::string(kPaperPreset), SahOptions::Paper}}});
 }
 
@@ -89,6 +93,10 @@ Method SashMethod() {
            [](const SashOptions& options, RecordSamples samples, const RunContext& context) {
              return TrainSash(options, samples.records, *samples.labels, context,
                               std::move(samples.run), samples.whitening);
+           },
+       .train_on_shards =
+           [](const SashOptions& options, Shards& shards, const RunContext& context) {
+             return TrainSash(options, shards, context);
            },
        .presets = {{std::string(kPaperPreset), SashOptions::Paper}}});
 }

@@ -12,6 +12,7 @@
 #include "bitpool/hash/image_record.h"
 #include "bitpool/hash/view_whitening.h"
 #include "bitpool/linalg/column_source.h"
+#include "bitpool/linalg/shards.h"
 #include "bitpool/linalg/trained.h"
 #include "bitpool/samples/labels.h"
 #include "bitpool/training/encoder_kinds.h"
@@ -105,6 +106,10 @@ struct Method {
       train_on_vectors = {};
   std::function<Trained<HashModel>(const MethodSettings&, RecordSamples, const RunContext&)>
       train_on_records = {};
+  // The same for samples in shards, ImageShards where it learns from local features; empty where
+  // what it learns from is not a sum over samples.
+  std::function<Trained<HashModel>(const MethodSettings&, Shards&, const RunContext&)>
+      train_on_shards = {};
 
   // Null when the method has no such option.
   const OptionDescription* FindOption(std::string_view option) const;

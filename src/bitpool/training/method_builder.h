@@ -16,6 +16,8 @@ template <class Options, class Samples>
 struct MethodParts {
   OptionTable<Options> options;  // `bits` is the first
   std::function<Trained<HashModel>(const Options&, Samples, const RunContext&)> train;
+  std::function<Trained<HashModel>(const Options&, Shards&, const RunContext&)> train_on_shards =
+      {};
   std::map<std::string, std::function<Options(int bits)>, std::less<>> presets = {};
 
   Options Choose(const MethodSettings& settings) const {
@@ -42,6 +44,15 @@ template <class Options, class Samples>
 void DescribeOptions(const MethodParts<Options, Samples>& parts, Method& method) {
   method.options = parts.options.Describe();
   for (const auto& [name, preset] : parts.presets) method.presets.push_back(name);
+}
+
+template <class Options, class Samples>
+void AddSharded(const MethodParts<Options, Samples>& parts, Method& method) {
+  if (!parts.train_on_shards) return;
+  method.train_on_shards = [parts](const MethodSettings& settings, Shards& shards,
+                                   const RunContext& context) {
+    return parts.train_on_shards(parts.Choose(settings), shards, context);
+  };
 }
 
 // The options of the stage of views, and their values.
@@ -81,6 +92,7 @@ Method MethodOfVectors(Method facts, VectorMethodParts<Options> parts) {
                                    const RunContext& context) {
     return parts.train(parts.Choose(settings), samples, context);
   };
+  AddSharded(parts, facts);
   return facts;
 }
 
@@ -100,6 +112,7 @@ Method MethodOfLocalFeatures(Method facts, RecordMethodParts<Options> parts) {
                                    const RunContext& context) {
     return parts.train(parts.Choose(settings), std::move(samples), context);
   };
+  AddSharded(parts, facts);
   return facts;
 }
 

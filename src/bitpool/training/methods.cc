@@ -6,8 +6,11 @@
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <optional>
+#include <utility>
 
 #include "bitpool/base/error.h"
+#include "bitpool/hash/view_shards.h"
 #include "bitpool/training/method_entries.h"
 #include "bitpool/training/view_stage.h"
 
@@ -205,6 +208,46 @@ Trained<HashModel> TrainOnRecords(const MethodSettings& settings, RecordSamples 
         fmt::format("the method {} learns from vectors, not from local features", settings.method));
   }
   return method.train_on_records(settings, std::move(samples), context);
+}
+
+bool LearnsFromShards(const Method& method) { return static_cast<bool>(method.train_on_shards); }
+
+void RequireShardable(const MethodSettings& settings) {
+  const Method& method = CheckedMethod(settings);
+  const bool whitens = WhitensByViews(settings);
+  if (!LearnsFromShards(method)) {
+    throw Error(
+        ErrorCode::kUnsupported,
+        fmt::format("the method {} does not come down to sums over shards{}; expected one "
+                    "of {}",
+                    method.name, whitens ? ", but its whitening does (itq with whiten)" : "",
+                    fmt::join(MethodNames(LearnsFromShards), ", ")));
+  }
+  if (whitens && method.learns_from == LearnsFrom::kLocalFeatures) {
+    throw Error(
+        ErrorCode::kUnsupported,
+        fmt::format("whiten: {} does not whiten over shards; expected itq or rba", method.name));
+  }
+  if (method.FindOption("anchors") != nullptr && ValueOf(settings, "anchors") != 0) {
+    throw Error(ErrorCode::kUnsupported,
+                fmt::format("anchors: {} over shards is linear; expected 0", method.name));
+  }
+}
+
+Trained<HashModel> TrainOnShards(const MethodSettings& settings, Shards& shards, Index per_picture,
+                                 const RunContext& context) {
+  const Method& method = CheckedMethod(settings);
+  RequireShardable(settings);
+  std::optional<ViewWhitening> whitening;
+  if (WhitensByViews(settings)) {
+    whitening =
+        LearnWhitening({.epsilon = ValueOf(settings, "epsilon")}, shards, per_picture, context);
+  }
+  Trained<HashModel> trained = method.train_on_shards(settings, shards, context);
+  if (whitening) trained.model = FoldWhitening(*whitening, std::move(trained.model));
+  for (TrainingIteration& iteration : trained.summary.iterations) iteration.seconds = 0;
+  trained.summary.seconds = 0;
+  return trained;
 }
 
 nlohmann::json OptionToJson(const OptionDescription& option, double value) {

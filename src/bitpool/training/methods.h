@@ -60,6 +60,16 @@ Trained<HashModel> TrainOnVectors(const MethodSettings& settings, const VectorSa
 Trained<HashModel> TrainOnRecords(const MethodSettings& settings, RecordSamples samples,
                                   const RunContext& context);
 
+// Trains a method over shards, of vectors or of images as it learns from them; with views, and
+// where they whiten the vectors, over ViewShards of pictures of so many images. The time it took is
+// not remembered, so that the model has the same bytes as one that was trained again. Throws as
+// RequireShardable.
+Trained<HashModel> TrainOnShards(const MethodSettings& settings, Shards& shards, Index per_picture,
+                                 const RunContext& context);
+bool LearnsFromShards(const Method& method);
+// Throws kUnsupported for methods and options that do not come down to sums over samples.
+void RequireShardable(const MethodSettings& settings);
+
 // The options that are set, each with its type. Throws kInvalidArgument for those that the method
 // does not have.
 nlohmann::json DescribeOptions(const MethodSettings& settings);

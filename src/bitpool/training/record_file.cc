@@ -22,6 +22,15 @@ uint64_t AlignUp(uint64_t offset) {
   return (offset + kRecordAlignment - 1) / kRecordAlignment * kRecordAlignment;
 }
 
+Index ReadDimension(const Container& container) {
+  const auto& metadata = container.metadata();
+  const auto found = metadata.find("dimension");
+  if (found == metadata.end() || !found->is_number_unsigned() || *found == 0 || *found > 1 << 20) {
+    throw container.Damaged("metadata", "expected a whole number \"dimension\"");
+  }
+  return found->get<Index>();
+}
+
 }  // namespace
 
 FileRecords::FileRecords(Env& env, std::filesystem::path path, Index dimension)
@@ -29,6 +38,26 @@ FileRecords::FileRecords(Env& env, std::filesystem::path path, Index dimension)
   if (env_.Exists(path_)) Container::Open(env_, path_).ExpectKind(kKind);
   writer_ = std::make_unique<ContainerWriter>(env_, path_, kKind, IfExists::kReplace);
   writer_->Begin(kRecords, DType::kU1);
+}
+
+FileRecords::FileRecords(Env& env, const std::filesystem::path& path, Container container)
+    : RecordStore(ReadDimension(container)),
+      env_(env),
+      path_(path),
+      container_(std::move(container)) {
+  const uint64_t length = container_->Find(kRecords, DType::kU1, 1).length;
+  for (const uint64_t end : container_->ReadArray<uint64_t>(kRecordEnds, 1)) {
+    if (end < Start(ends_.size()) || end > length) {
+      throw container_->Damaged(kRecordEnds, "not ascending, or outside of the records");
+    }
+    ends_.push_back(end);
+  }
+}
+
+std::unique_ptr<FileRecords> FileRecords::Open(Env& env, const std::filesystem::path& path) {
+  Container container = Container::Open(env, path);
+  container.ExpectKind(kKind);
+  return std::unique_ptr<FileRecords>(new FileRecords(env, path, std::move(container)));
 }
 
 FileRecords::~FileRecords() {

@@ -15,21 +15,27 @@
 namespace bitpool {
 
 // Records in a scratch file, mapped when they are read: memory stays bounded however many there
-// are. The file has its name from Finish on and is removed with the store.
+// are. The file has its name from Finish on, and is removed with the store unless it is kept.
 class FileRecords : public RecordStore {
  public:
   // Replaces records that a killed process left there. Throws kInvalidArgument or kCorrupt when the
   // path is anything else.
   FileRecords(Env& env, std::filesystem::path path, Index dimension);
   ~FileRecords() override;
+  // Records that another store has kept. Throws kCorrupt, or kInvalidArgument for another kind.
+  static std::unique_ptr<FileRecords> Open(Env& env, const std::filesystem::path& path);
   FileRecords(const FileRecords&) = delete;
   FileRecords& operator=(const FileRecords&) = delete;
 
   Index size() const override { return static_cast<Index>(ends_.size()); }
   void Append(std::vector<std::byte> record) override;
   void Finish() override;
+  // The file stays when the store goes away.
+  void Keep() { named_ = false; }
 
  private:
+  FileRecords(Env& env, const std::filesystem::path& path, Container container);
+
   // Throws kCorrupt, naming the record, when it is damaged.
   std::span<const std::byte> ReadBytes(Index image, std::vector<std::byte>& buffer) const override;
 

@@ -51,6 +51,45 @@ TEST(FileRecords, AreThoseInMemory) {
       });
 }
 
+TEST(FileRecords, AreOpenedWhereTheyWereKept) {
+  const TempFolder folder;
+  const MemoryFeatureSet images = SomeImages(7, 50);
+  MemoryRecords memory(7);
+  ReduceImages(images, true, memory, RunContext());
+  {
+    FileRecords file(Env::Posix(), folder / "r", 7);
+    ReduceImages(images, true, file, RunContext());
+    file.Keep();
+  }
+  for (int time = 0; time < 2; ++time) {  // opening does not take them away
+    const auto opened = FileRecords::Open(Env::Posix(), folder / "r");
+    ASSERT_EQ(opened->size(), memory.size());
+    EXPECT_EQ(opened->dimension(), 7);
+    for (Index image = 0; image < memory.size(); ++image) {
+      EXPECT_EQ(opened->Read(image).Pack(), memory.Read(image).Pack());
+    }
+  }
+}
+
+TEST(FileRecords, OpenRefusesWhatAreNoRecords) {
+  const TempFolder folder;
+  const auto write = [&](const std::vector<uint64_t>& ends, const nlohmann::json& metadata) {
+    ContainerWriter writer(Env::Posix(), folder / "r", "records", IfExists::kReplace);
+    writer.Add<uint8_t>("records", {16}, std::vector<uint8_t>(16));
+    writer.Add<uint64_t>("record_ends", {ends.size()}, ends);
+    writer.Commit(metadata);
+  };
+  const auto open = [&] { return FileRecords::Open(Env::Posix(), folder / "r"); };
+  write({9, 8}, {{"dimension", 7}});
+  ExpectError(ErrorCode::kCorrupt, {"record_ends", "ascending"}, open);
+  write({24}, {{"dimension", 7}});
+  ExpectError(ErrorCode::kCorrupt, {"record_ends", "outside"}, open);
+  write({16}, {{"dimension", -7}});
+  ExpectError(ErrorCode::kCorrupt, {"dimension"}, open);
+  write({16}, {{"dimension", 7}});
+  ExpectError(ErrorCode::kCorrupt, {"a record of 16 bytes"}, [&] { open()->Read(0); });
+}
+
 TEST(FileRecords, TrainTheSameModel) {
   const TempFolder folder;
   const MatrixF centres = ClusteredSamples(8, 60, 1);

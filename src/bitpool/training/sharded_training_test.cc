@@ -13,10 +13,12 @@
 #include "bitpool/hash/sah.h"
 #include "bitpool/hash/sash.h"
 #include "bitpool/hash/testing.h"
+#include "bitpool/hash/view_shards.h"
 #include "bitpool/io/testing.h"
 #include "bitpool/linalg/kmeans.h"
 #include "bitpool/linalg/pca.h"
 #include "bitpool/linalg/testing.h"
+#include "bitpool/training/methods.h"
 #include "bitpool/training/model_file.h"
 
 namespace bitpool {
@@ -65,6 +67,13 @@ class VectorShard : public Shard {
 
  private:
   MatrixColumns columns_;
+};
+
+class OwningViewShard : private MatrixColumns, public ViewShard {
+ public:
+  OwningViewShard(const ShardPlace& place, const MatrixF& all)
+      : MatrixColumns(all.middleCols(place.first, place.count)),
+        ViewShard(place, static_cast<const MatrixColumns&>(*this)) {}
 };
 
 MakeShard VectorShards(const MatrixF& all) {
@@ -311,6 +320,69 @@ TEST(ShardedTraining, SashHasTheBytesOfOneProcess) {
         },
         {Cuts(kSamples)[1], Cuts(kSamples)[3]});
   }
+}
+
+// Pictures of three images each, which differ more in some directions than in others.
+MatrixF ImagesOfPictures(Index pictures) {
+  const MatrixF centres = ClusteredSamples(9, pictures, 10);
+  MatrixF images = ClusteredSamples(9, 3 * pictures, 11);
+  images.array().colwise() *= VectorF::LinSpaced(9, 0.1F, 0.9F).array();
+  for (Index i = 0; i < images.cols(); ++i) images.col(i) += 3 * centres.col(i / 3);
+  return images;
+}
+
+TEST(ShardedTraining, WhiteningHasTheBytesOfOneProcess) {
+  constexpr Index kPictures = 2 * kShardAlignment + 700;
+  const MatrixF x = ImagesOfPictures(kPictures);
+  for (const char* method : {"itq", "rba"}) {
+    const MethodSettings settings{.method = method, .bits = 5, .options = {{"whiten", 1}}};
+    const MatrixColumns all(x);
+    const auto whole = [&](const RunContext& context) {
+      return TrainOnVectors(settings, {.vectors = all, .per_picture = 3}, context);
+    };
+    ExpectTheSameFromShards(
+        x.cols(), whole,
+        [&](const std::vector<ShardPlace>&) -> MakeShard {
+          return [&](size_t, const ShardPlace& place) -> std::unique_ptr<Shard> {
+            return std::make_unique<OwningViewShard>(place, x);
+          };
+        },
+        [&](Shards& shards, const RunContext& context) {
+          return TrainOnShards(settings, shards, 3, context);
+        },
+        {{x.cols()}, {3 * kShardAlignment, 6 * kShardAlignment, x.cols()}});
+  }
+}
+
+TEST(ShardedTraining, WhiteningRefusesHalfPictures) {
+  const MatrixF x = ImagesOfPictures(kShardAlignment);
+  const TempFolder folder;
+  const auto train = [&](Index end, Index per_picture) {
+    const std::vector<ShardPlace> places = PlacesOf({end, x.cols()}, x.cols());
+    FileShards shards(Env::Posix(), folder.path(), "job", places,
+                      Elsewhere(folder, places, [&](size_t, const ShardPlace& place) {
+                        return std::make_unique<OwningViewShard>(place, x);
+                      }));
+    TrainOnShards({.method = "itq", .bits = 5, .options = {{"whiten", 1}}}, shards, per_picture,
+                  RunContext());
+  };
+  ExpectError(ErrorCode::kInvalidArgument, {"whole pictures of 3"},
+              [&] { train(kShardAlignment, 3); });
+  ExpectError(ErrorCode::kInvalidArgument, {}, [&] { train(2 * kShardAlignment, 1); });
+}
+
+TEST(ShardedTraining, RefusesWhatIsNoSum) {
+  const auto refusal = [](const MethodSettings& settings) {
+    ExpectError(ErrorCode::kUnsupported, {settings.method}, [&] { RequireShardable(settings); });
+    return RefusalOf([&] { RequireShardable(settings); });
+  };
+  EXPECT_THAT(refusal({.method = "sav"}), ::testing::HasSubstr("itq with whiten"));
+  EXPECT_THAT(refusal({.method = "lsh"}), ::testing::HasSubstr("sah, rba, itq, sash"));
+  EXPECT_THAT(refusal({.method = "sah", .options = {{"whiten", 1}}}),
+              ::testing::HasSubstr("expected itq or rba"));
+  EXPECT_THAT(refusal({.method = "sash", .options = {{"anchors", 100}}}),
+              ::testing::HasSubstr("linear"));
+  RequireShardable({.method = "rba", .options = {{"whiten", 1}}});
 }
 
 // A training of ITQ in two shards, whose parts are counted and which can be stopped before one.

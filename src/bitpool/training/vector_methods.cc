@@ -49,6 +49,10 @@ Method RbaMethod() {
            [](const RbaOptions& options, const VectorSamples& samples, const RunContext& context) {
              return TrainRba(options, samples.vectors, context);
            },
+       .train_on_shards =
+           [](const RbaOptions& options, Shards& shards, const RunContext& context) {
+             return TrainRba(options, shards, context);
+           },
        .presets = {{std::string(kPaperPreset), RbaOptions::Paper}}});
 }
 
@@ -72,10 +76,14 @@ Method ItqMethod() {
       {.options = OptionTable<ItqOptions>()
                       .Add("bits", &ItqOptions::bits, kBitsHelp, kBitsRange)
                       .Add("iterations", &ItqOptions::iterations, kIterationsHelp, AtLeast(1)),
-       .train = [](const ItqOptions& options, const VectorSamples& samples,
-                   const RunContext& context) {
-         return TrainItq(options, samples.vectors, context);
-       }});
+       .train =
+           [](const ItqOptions& options, const VectorSamples& samples, const RunContext& context) {
+             return TrainItq(options, samples.vectors, context);
+           },
+       .train_on_shards =
+           [](const ItqOptions& options, Shards& shards, const RunContext& context) {
+             return TrainItq(options, shards, context);
+           }});
 }
 
 Method KmhMethod() {
