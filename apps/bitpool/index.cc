@@ -2,9 +2,10 @@
 
 #include <nlohmann/json.hpp>
 
-#include "bitpool/library/library_pages.h"
+#include "bitpool/base/shown_text.h"
 #include "bitpool/library/picture_library.h"
 #include "experiment.h"
+#include "least_rights.h"
 #include "network_choice.h"
 #include "subcommands.h"
 
@@ -116,13 +117,14 @@ int Index(const IndexCommand& command, const Session& session) {
   const UpdateOptions options = command.MakeOptions();
   const auto library =
       PictureLibrary::OpenOrCreate(Env::Posix(), command.library_folder(), command.folders.front());
+  KeepLeastRights({command.library_folder()});
   const UpdateSummary summary = library->Update(options, session.MakeContext());
   Complain(summary.failed);
   const LibrarySnapshot snapshot = library->Snapshot();
   if (session.json()) {
     Session::Print(ToJson(summary, snapshot));
   } else {
-    session.Say(fmt::format("{}: {}", library->folder().name(), summary.BriefReport()));
+    session.Say(fmt::format("{}: {}", ShownName(library->folder().name()), summary.BriefReport()));
     session.Say(NextSteps(summary, snapshot));
   }
   if (summary.stopped) return kExitInterrupted;

@@ -1,0 +1,40 @@
+#include "least_rights.h"
+
+#include <cstdlib>
+#include <string_view>
+
+#include "bitpool/io/env.h"
+
+namespace bitpool::app {
+namespace {
+
+bool IsWanted() {
+  const char* setting = std::getenv("BITPOOL_SANDBOX");
+  return setting == nullptr || std::string_view(setting) != "off";
+}
+
+std::filesystem::path ParentOf(const std::filesystem::path& file) {
+  return file.has_parent_path() ? file.parent_path() : ".";
+}
+
+}  // namespace
+
+void WriteOnlyTo(const std::vector<std::filesystem::path>& folders) {
+  if (IsWanted()) ConfineWrites(folders);
+}
+
+void ForgoOtherRights(NetworkUse network) {
+  if (IsWanted()) ForgoCalls(network);
+}
+
+void KeepLeastRights(const std::vector<std::filesystem::path>& outputs) {
+  std::vector<std::filesystem::path> folders;
+  for (const std::filesystem::path& output : outputs) {
+    if (output.empty()) continue;
+    folders.push_back(Env::Posix().IsFolder(output) ? output : ParentOf(output));
+  }
+  WriteOnlyTo(folders);
+  ForgoOtherRights(NetworkUse::kNone);
+}
+
+}  // namespace bitpool::app
