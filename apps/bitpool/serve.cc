@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <span>
 #include <thread>
+#include <utility>
 
 #include "bitpool/http/api_keys.h"
 #include "bitpool/http/http_server.h"
@@ -135,7 +136,7 @@ void WriteOnlyToContents(const ServeCommand& command) {
     const std::filesystem::path path = ParseNamed(text).path;
     folders.push_back(path.has_parent_path() ? path.parent_path() : ".");
   }
-  WriteOnlyTo(folders);
+  WriteOnlyTo(std::move(folders));
 }
 
 int Serve(ServeCommand command, const Session& session) {

@@ -2,6 +2,8 @@
 
 #include <cstdlib>
 #include <string_view>
+#include <system_error>
+#include <utility>
 
 #include "bitpool/io/env.h"
 
@@ -19,8 +21,13 @@ std::filesystem::path ParentOf(const std::filesystem::path& file) {
 
 }  // namespace
 
-void WriteOnlyTo(const std::vector<std::filesystem::path>& folders) {
-  if (IsWanted()) ConfineWrites(folders);
+void WriteOnlyTo(std::vector<std::filesystem::path> folders) {
+  if (!IsWanted()) return;
+  // SQLite keeps there what is too large for its memory, under no name.
+  std::error_code error;
+  folders.push_back(std::filesystem::temp_directory_path(error));
+  folders.emplace_back("/var/tmp");
+  ConfineWrites(folders);
 }
 
 void ForgoOtherRights(NetworkUse network) {
@@ -33,7 +40,7 @@ void KeepLeastRights(const std::vector<std::filesystem::path>& outputs) {
     if (output.empty()) continue;
     folders.push_back(Env::Posix().IsFolder(output) ? output : ParentOf(output));
   }
-  WriteOnlyTo(folders);
+  WriteOnlyTo(std::move(folders));
   ForgoOtherRights(NetworkUse::kNone);
 }
 

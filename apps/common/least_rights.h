@@ -10,8 +10,9 @@ namespace bitpool::app {
 // For commands that decode pictures: takes from the process what their job does not need
 // (SECURITY.md), as far as the system can, unless the environment says BITPOOL_SANDBOX=off.
 
-// Files are written in these folders only from now on. Before the first thread of the job.
-void WriteOnlyTo(const std::vector<std::filesystem::path>& folders);
+// Files are written only in these folders and those for temporary files from now on. Before the
+// first thread of the job.
+void WriteOnlyTo(std::vector<std::filesystem::path> folders);
 // No programs, no connections, no looking into other processes.
 void ForgoOtherRights(NetworkUse network);
 // Both, without a network, for a command that writes in these folders and these files; a file
