@@ -156,7 +156,7 @@ int Serve(ServeCommand command, const Session& session) {
   AddContents(command, service, session);
   WriteOnlyToContents(command);
   HttpServer server(command.server, service);
-  ForgoOtherRights(NetworkUse::kAccepting);
+  ForgoOtherRights(Connections::kAccepting);
   service.Start([&server] { return server.status(); });
   const bool six = command.server.address.find(':') != std::string::npos;
   Session::Print(fmt::format("{}://{}:{}/\n", command.server.tls ? "https" : "http",

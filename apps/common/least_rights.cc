@@ -30,8 +30,8 @@ void WriteOnlyTo(std::vector<std::filesystem::path> folders) {
   ConfineWrites(folders);
 }
 
-void ForgoOtherRights(NetworkUse network) {
-  if (IsWanted()) ForgoCalls(network);
+void ForgoOtherRights(Connections connections) {
+  if (IsWanted()) ForgoCalls(connections);
 }
 
 void KeepLeastRights(const std::vector<std::filesystem::path>& outputs) {
@@ -41,7 +41,7 @@ void KeepLeastRights(const std::vector<std::filesystem::path>& outputs) {
     folders.push_back(Env::Posix().IsFolder(output) ? output : ParentOf(output));
   }
   WriteOnlyTo(std::move(folders));
-  ForgoOtherRights(NetworkUse::kNone);
+  ForgoOtherRights(Connections::kNone);
 }
 
 }  // namespace bitpool::app

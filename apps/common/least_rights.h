@@ -14,7 +14,7 @@ namespace bitpool::app {
 // first thread of the job.
 void WriteOnlyTo(std::vector<std::filesystem::path> folders);
 // No programs, no connections, no looking into other processes.
-void ForgoOtherRights(NetworkUse network);
+void ForgoOtherRights(Connections connections);
 // Both, without a network, for a command that writes in these folders and these files; a file
 // stands for its folder, and an empty path for nothing.
 void KeepLeastRights(const std::vector<std::filesystem::path>& outputs);

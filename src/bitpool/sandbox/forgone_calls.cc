@@ -74,10 +74,10 @@ class Filter {
 
 }  // namespace
 
-bool ForgoCalls(NetworkUse network) {
+bool ForgoCalls(Connections connections) {
   Filter filter;
   if (!filter.Forbid(kForgone)) return false;
-  if (network == NetworkUse::kNone && !filter.Forbid(kAccepting)) return false;
+  if (connections == Connections::kNone && !filter.Forbid(kAccepting)) return false;
   return filter.ForbidTyping() && filter.Load();
 }
 

@@ -15,7 +15,7 @@ namespace bitpool {
 // before the first of a job. By Landlock (Linux 5.19).
 bool ConfineWrites(const std::vector<std::filesystem::path>& folders);
 
-enum class NetworkUse {
+enum class Connections {
   kNone,
   kAccepting,  // of a server that listens already: accepts, and begins no connection of its own
 };
@@ -23,6 +23,6 @@ enum class NetworkUse {
 // From now on no thread of this process starts a program, opens a connection, looks into or ends
 // another process, changes owners or rights of files by name, types into the terminal, or asks the
 // system for what only its keepers need: such calls fail with EPERM. By seccomp.
-bool ForgoCalls(NetworkUse network);
+bool ForgoCalls(Connections connections);
 
 }  // namespace bitpool

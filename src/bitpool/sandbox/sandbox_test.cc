@@ -117,7 +117,7 @@ TEST(ForgoCalls, WhatAJobOnPicturesDoesNotNeedFails) {
       while (!told.stop_requested()) std::this_thread::yield();
       other_thread_too = Fails(EPERM, socket(AF_INET, SOCK_STREAM, 0));
     });
-    const bool loaded = ForgoCalls(NetworkUse::kNone);
+    const bool loaded = ForgoCalls(Connections::kNone);
     told.request_stop();
     earlier.join();
     if (!loaded) return kNoMeans;
@@ -143,7 +143,7 @@ TEST(ForgoCalls, AServerAcceptsAndConnectsNowhere) {
     const int listening = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0);
     const sockaddr address = {.sa_family = AF_UNIX, .sa_data = {}};
     if (bind(listening, &address, sizeof(sa_family_t)) != 0 || listen(listening, 1) != 0) return 1;
-    if (!ForgoCalls(NetworkUse::kAccepting)) return kNoMeans;
+    if (!ForgoCalls(Connections::kAccepting)) return kNoMeans;
     if (!Fails(EAGAIN, accept4(listening, nullptr, nullptr, 0))) return 2;
     if (!Fails(EPERM, connect(listening, &address, sizeof address))) return 3;
     return Fails(EPERM, socket(AF_INET, SOCK_STREAM, 0)) ? 0 : 4;
@@ -158,7 +158,7 @@ TEST(Sandbox, EveryFormatIsDecodedInIt) {
     SCOPED_TRACE(entry.path());
     const std::vector<std::byte> bytes = Env::Posix().Read(entry.path(), 1 << 20);
     ExpectFine(InProcess([&] {
-      if (!ConfineWrites({}) || !ForgoCalls(NetworkUse::kNone)) return kNoMeans;
+      if (!ConfineWrites({}) || !ForgoCalls(Connections::kNone)) return kNoMeans;
       try {
         const Picture picture = DecodePicture(bytes, {});
         return picture.width == 48 && picture.height == 32 ? 0 : 2;
