@@ -34,6 +34,9 @@ if(BITPOOL_TESTS)
   bitpool_precompiled(bitpool_precompiled_tests cmake/precompiled_tests.h "${BITPOOL_TEST_FLAGS}" GTest::gmock)
 endif()
 
+# The rooms of the component core. Other machines are tried with these alone (BITPOOL_CORE_ONLY).
+set(BITPOOL_CORE_ROOMS base linalg io codes index samples dataset pool hash baselines metrics training guest)
+
 # bitpool_room(FOLDER [ROOMS lower rooms...] [LIBRARIES outside libraries that its headers show...]
 #              [PRIVATE outside libraries that only its sources know...] [TEST_ROOMS rooms only its tests use...]
 #              [TEST_LIBRARIES outside libraries only its tests use...])
@@ -41,6 +44,9 @@ endif()
 function(bitpool_room folder)
   cmake_parse_arguments(ARG "" "" "ROOMS;LIBRARIES;PRIVATE;TEST_ROOMS;TEST_LIBRARIES" ${ARGN})
   get_filename_component(name ${folder} NAME)
+  if(BITPOOL_CORE_ONLY AND NOT name IN_LIST BITPOOL_CORE_ROOMS)
+    return()
+  endif()
   file(GLOB sources CONFIGURE_DEPENDS ${folder}/*.cc)
   set(tests ${sources})
   list(FILTER sources EXCLUDE REGEX "_test\\.cc$")

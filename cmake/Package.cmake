@@ -24,6 +24,9 @@ foreach(package libopenblas-dev libeigen3-dev libcli11-dev nlohmann-json3-dev li
           COMPONENT program OPTIONAL)
 endforeach()
 
+# What the program is made of, with versions and licences; `./run package` writes it when the program is linked.
+install(FILES ${CMAKE_BINARY_DIR}/bitpool.cdx.json DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT program OPTIONAL)
+
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_DIRECTORY ${PROJECT_SOURCE_DIR}/build)
 # The project has no address of its own. Whoever passes a package on names himself as for any other: by DEBFULLNAME and DEBEMAIL.

@@ -3,9 +3,11 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "bitpool/base/shown_text.h"
 #include "bitpool/library/library_pages.h"
 #include "bitpool/library/move_script.h"
 #include "bitpool/library/picture_library.h"
+#include "library_rights.h"
 #include "subcommands.h"
 
 namespace bitpool::app {
@@ -108,7 +110,7 @@ std::string Summary(const DuplicatesAnswer& found) {
 void WriteText(const std::string& path, const std::string& text, IfExists if_exists,
                const Session& session) {
   WriteFile(Env::Posix(), path, std::as_bytes(std::span(text)), if_exists);
-  session.Say(path + ": written");
+  session.Say(ShownName(path) + ": written");
 }
 
 int Search(const DedupeOptions& options, const PictureLibrary& library, const Session& session) {
@@ -177,6 +179,7 @@ int Dedupe(const DedupeOptions& options, const Session& session) {
     if (!output.empty()) RequireWritable(env, output, options.if_exists);
   }
   const auto library = PictureLibrary::Open(env, options.library);
+  KeepLeastRightsWith(options.library, {options.html, options.script});
   return options.decides() ? Decide(options, *library, session)
                            : Search(options, *library, session);
 }

@@ -5,6 +5,7 @@
 #include "bitpool/pictures/extract_pictures.h"
 #include "bitpool/pictures/picture_coder.h"
 #include "experiment.h"
+#include "least_rights.h"
 #include "network_choice.h"
 #include "subcommands.h"
 #include "view_choice.h"
@@ -36,6 +37,7 @@ int Extract(const ExtractCommand& command, const Session& session) {
   job.limit = command.network.limit;
   job.views = command.views.Plan(session.MakeContext().seed());
   const PictureDescriber describer = DescriberFor(command);
+  KeepLeastRights({job.output});
   const ExtractedPictures result =
       ExtractPictures(Env::Posix(), describer, job, session.MakeContext());
   for (const FailedPicture& failed : result.failed) {

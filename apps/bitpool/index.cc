@@ -2,10 +2,11 @@
 
 #include <nlohmann/json.hpp>
 
+#include "bitpool/base/shown_text.h"
 #include "bitpool/catalog/postgres_address.h"
-#include "bitpool/library/library_pages.h"
 #include "bitpool/library/picture_library.h"
 #include "experiment.h"
+#include "library_rights.h"
 #include "network_choice.h"
 #include "subcommands.h"
 
@@ -119,13 +120,14 @@ int Index(const IndexCommand& command, const Session& session) {
   options.on_wait = [](const std::string& what) { Session::Complain(what); };
   const auto library = PictureLibrary::OpenOrCreate(Env::Posix(), command.location(),
                                                     command.folders.front(), command.storage);
+  KeepLeastRightsWith(command.location(), {});
   const UpdateSummary summary = library->Update(options, session.MakeContext());
   Complain(summary.failed);
   const LibrarySnapshot snapshot = library->Snapshot();
   if (session.json()) {
     Session::Print(ToJson(summary, snapshot));
   } else {
-    session.Say(fmt::format("{}: {}", library->folder().name(), summary.BriefReport()));
+    session.Say(fmt::format("{}: {}", ShownName(library->folder().name()), summary.BriefReport()));
     session.Say(NextSteps(summary, snapshot));
   }
   if (summary.stopped) return kExitInterrupted;

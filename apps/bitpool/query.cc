@@ -2,8 +2,10 @@
 
 #include <nlohmann/json.hpp>
 
+#include "bitpool/base/shown_text.h"
 #include "bitpool/library/library_pages.h"
 #include "bitpool/library/picture_library.h"
+#include "library_rights.h"
 #include "subcommands.h"
 #include "table.h"
 
@@ -46,13 +48,14 @@ int Query(const QueryCommand& command, const Session& session) {
   Env& env = Env::Posix();
   if (!command.html.empty()) RequireWritable(env, command.html, command.if_exists);
   const auto library = PictureLibrary::Open(env, command.library);
+  KeepLeastRightsWith(command.library, {command.html});
   const QueryAnswer answer =
       library->QueryFile(command.picture, command.options, session.MakeContext());
   if (!command.html.empty()) {
     const std::string page =
         QueryPage(answer.library, AskedFile(env, command.picture), answer.matches);
     WriteFile(env, command.html, std::as_bytes(std::span(page)), command.if_exists);
-    session.Say(command.html + ": written");
+    session.Say(ShownName(command.html) + ": written");
   }
   if (session.json()) {
     Session::Print(ToJson(answer.matches));

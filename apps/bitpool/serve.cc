@@ -1,10 +1,12 @@
 #include <fmt/format.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
 #include <span>
 #include <thread>
+#include <utility>
 
 #include "bitpool/catalog/postgres_address.h"
 #include "bitpool/http/api_keys.h"
@@ -12,6 +14,7 @@
 #include "bitpool/io/atomic_file.h"
 #include "bitpool/serve/service.h"
 #include "experiment.h"
+#include "least_rights.h"
 #include "subcommands.h"
 
 namespace bitpool::app {
@@ -60,6 +63,15 @@ std::string ReadKeyFile(Env& env, const std::string& path) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
+// A key that others can read, or hashes that others can replace by their own, protect nothing.
+void RequirePrivate(const std::string& file, std::filesystem::perms others, const char* what) {
+  std::error_code error;
+  const auto rights = std::filesystem::status(file, error).permissions();
+  if (error || (rights & others) == std::filesystem::perms::none) return;
+  throw Error(ErrorCode::kInvalidArgument, file,
+              fmt::format("every user of this machine can {} it; expected `chmod 600`", what));
+}
+
 int MakeKey(const ServeCommand& command, const Session& session) {
   if (command.key_file.empty())
     throw Error(ErrorCode::kInvalidArgument, "--new-key: expected --key-file, where its hash goes");
@@ -71,7 +83,9 @@ int MakeKey(const ServeCommand& command, const Session& session) {
       MakeApiKey(command.new_key == "write" ? Access::kWrite : Access::kRead, command.key_name);
   if (!text.empty() && !text.ends_with('\n')) text += '\n';
   text += made.line;
+  const mode_t others = umask(077);  // nobody else is to read it
   WriteFile(env, command.key_file, std::as_bytes(std::span(text)), IfExists::kReplace);
+  umask(others);
   Session::Print(made.key + "\n");
   session.Say(command.key_file + ": has its hash; the key itself is shown only now");
   return kExitFine;
@@ -79,12 +93,14 @@ int MakeKey(const ServeCommand& command, const Session& session) {
 
 void PrepareAccess(ServeCommand& command, const Session& session) {
   if (!command.key_file.empty()) {
+    RequirePrivate(command.key_file, std::filesystem::perms::others_write, "change");
     const std::string text = ReadKeyFile(Env::Posix(), command.key_file);
     command.service.keys = InContext(command.key_file, [&] { return ApiKeys::Parse(text); });
     if (command.service.keys.empty())
       throw Error(ErrorCode::kInvalidArgument, command.key_file, "there is no key in it");
   }
   if (command.tls.size() == 2) {
+    RequirePrivate(command.tls[1], std::filesystem::perms::others_all, "read");
     command.server.tls = TlsFiles{.certificate = command.tls[0], .key = command.tls[1]};
     command.service.secure = true;
   }
@@ -118,6 +134,23 @@ void AddContents(const ServeCommand& command, Service& service, const Session& s
   }
 }
 
+// A server that may move pictures moves them wherever its libraries have them, also in folders that
+// another process adds: it keeps the right to write.
+void WriteOnlyToContents(const ServeCommand& command) {
+  if (command.service.allow_changes) return;
+  std::vector<std::filesystem::path> folders;
+  for (const std::string& text : command.libraries) {
+    const std::filesystem::path path = ParseNamed(text).path;
+    const std::filesystem::path inside = path / ".bitpool";
+    folders.push_back(Env::Posix().IsFolder(inside) ? inside : path);
+  }
+  for (const std::string& text : command.indexes) {
+    const std::filesystem::path path = ParseNamed(text).path;
+    folders.push_back(path.has_parent_path() ? path.parent_path() : ".");
+  }
+  WriteOnlyTo(std::move(folders));
+}
+
 int Serve(ServeCommand command, const Session& session) {
   if (!command.new_key.empty()) return MakeKey(command, session);
   if (command.libraries.empty() && command.indexes.empty() && command.models.empty())
@@ -134,7 +167,13 @@ int Serve(ServeCommand command, const Session& session) {
   Service service(Env::Posix(), command.service);
   service.set_log([](const std::string& line) { Session::Complain(line); });
   AddContents(command, service, session);
+  // What is shared is reached over the network, and has its files wherever it was told to.
+  const bool shared = std::ranges::any_of(command.libraries, [](const std::string& text) {
+    return IsPostgresAddress(ParseNamed(text).path.string());
+  });
+  if (!shared) WriteOnlyToContents(command);
   HttpServer server(command.server, service);
+  if (!shared) ForgoOtherRights(Connections::kAccepting);
   service.Start([&server] { return server.status(); });
   const bool six = command.server.address.find(':') != std::string::npos;
   Session::Print(fmt::format("{}://{}:{}/\n", command.server.tls ? "https" : "http",

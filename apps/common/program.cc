@@ -4,8 +4,10 @@
 #include <cstdlib>
 #include <exception>
 #include <new>
+#include <sstream>
 #include <string>
 
+#include "bitpool/base/shown_text.h"
 #include "bitpool/version.h"
 #include "interrupt.h"
 #include "number_checks.h"
@@ -56,7 +58,10 @@ int Main(const Program& program, int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    const int status = app.exit(error);
+    std::ostringstream out, err;
+    const int status = app.exit(error, out, err);
+    std::fputs(out.str().c_str(), stdout);
+    std::fputs(ShownText(err.str()).c_str(), stderr);
     return status == 0 ? kExitFine : kExitUsage;
   }
   session.set_stop(CatchInterrupts());

@@ -5,8 +5,39 @@
 #include <cstdio>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <string_view>
+
+#include "bitpool/base/shown_text.h"
 
 namespace bitpool::app {
+namespace {
+
+void Write(std::string_view text) {
+  if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0) {
+    throw Error(ErrorCode::kIo, "cannot write to standard output");
+  }
+}
+
+// JSON has control characters of ASCII escaped, but not those of Latin-1 (U+0080 to U+009F), which
+// some terminals obey, too.
+std::string EscapeLatinControls(const std::string& json) {
+  constexpr std::string_view kDigits = "0123456789abcdef";
+  std::string escaped;
+  escaped.reserve(json.size());
+  for (size_t i = 0; i < json.size(); ++i) {
+    const auto next = static_cast<unsigned char>(i + 1 < json.size() ? json[i + 1] : 0);
+    if (json[i] != '\xC2' || next >= 0xA0) {
+      escaped += json[i];
+      continue;
+    }
+    escaped += "\\u00";
+    escaped += {kDigits[next / 16], kDigits[next % 16]};
+    ++i;
+  }
+  return escaped;
+}
+
+}  // namespace
 
 int ExitStatusOf(ErrorCode code) {
   switch (code) {
@@ -52,21 +83,18 @@ RunContext Session::MakeContext() const {
 }
 
 void Session::Say(const std::string& line) const {
-  if (!quiet_) std::fprintf(stderr, "%s\n", line.c_str());
+  if (!quiet_) std::fprintf(stderr, "%s\n", ShownText(line).c_str());
 }
 
 void Session::Complain(const std::string& line) {
-  std::fprintf(stderr, "bitpool: %s\n", line.c_str());
+  std::fprintf(stderr, "bitpool: %s\n", ShownName(line).c_str());
 }
 
-void Session::Print(const std::string& text) {
-  if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0) {
-    throw Error(ErrorCode::kIo, "cannot write to standard output");
-  }
-}
+void Session::Print(const std::string& text) { Write(ShownText(text)); }
 
 void Session::Print(const nlohmann::json& json) {
-  Print(json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
+  Write(EscapeLatinControls(json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace)) +
+        "\n");
 }
 
 void AddForce(CLI::App* command, IfExists& if_exists) {

@@ -32,7 +32,7 @@ enum ExitStatus : int {
 int ExitStatusOf(ErrorCode code);
 
 // What all subcommands share: the global options, and where their words go. Data goes to standard
-// output, everything else to standard error.
+// output, everything else to standard error. Names of files in it do nothing to a terminal.
 class Session {
  public:
   // Adds --threads, --seed, --quiet and --json, which are understood before and after the
@@ -49,7 +49,7 @@ class Session {
 
   // A remark for a person, on standard error unless --quiet.
   void Say(const std::string& line) const;
-  // A failure, on standard error always.
+  // A failure, one line on standard error always.
   static void Complain(const std::string& line);
   // Results, on standard output. Throws kIo when they cannot be written.
   static void Print(const std::string& text);

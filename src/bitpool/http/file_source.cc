@@ -1,29 +1,17 @@
 #include "bitpool/http/file_source.h"
 
-#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
-#include <system_error>
+#include <utility>
 
 #include "bitpool/base/error.h"
 
 namespace bitpool {
-namespace {
 
-[[noreturn]] void Refuse(const std::string& name, int error) {
-  throw Error(error == ENOENT || error == ENOTDIR ? ErrorCode::kNotFound : ErrorCode::kIo, name,
-              "cannot open: " + std::generic_category().message(error));
-}
-
-}  // namespace
-
-FileSource::FileSource(const std::filesystem::path& path)
-    : name_(path.string()),
-      // A pipe would block the one who opens it.
-      file_(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {
-  if (file_ < 0) Refuse(name_, errno);
+FileSource::FileSource(int descriptor, std::string name)
+    : name_(std::move(name)), file_(descriptor) {
   struct stat status = {};
   if (fstat(file_, &status) != 0 || !S_ISREG(status.st_mode)) {
     close(file_);

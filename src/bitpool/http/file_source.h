@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <filesystem>
 #include <memory>
 #include <span>
 #include <string>
@@ -14,8 +13,9 @@ namespace bitpool {
 // when another takes its name.
 class FileSource : public ByteSource {
  public:
-  // Throws kNotFound, or kIo with the system's reason; also for what is no regular file.
-  explicit FileSource(const std::filesystem::path& path);
+  // Takes over the descriptor of a file that is open for reading; `name` is for messages. Throws
+  // kIo for what is no regular file.
+  FileSource(int descriptor, std::string name);
   ~FileSource() override;
   FileSource(const FileSource&) = delete;
   FileSource& operator=(const FileSource&) = delete;

@@ -11,39 +11,16 @@
 #include <atomic>
 #include <cerrno>
 #include <cstring>
-#include <system_error>
 #include <utility>
 
 #include "bitpool/base/error.h"
+#include "bitpool/io/system_error.h"
+#include "bitpool/io/trusted_open.h"
 
 namespace bitpool {
 namespace {
 
 namespace fs = std::filesystem;
-
-ErrorCode CodeOf(int error_number) {
-  switch (error_number) {
-    case ENOENT:
-    case ENOTDIR:
-      return ErrorCode::kNotFound;
-    case EEXIST:
-      return ErrorCode::kInvalidArgument;
-    case ENOSPC:
-    case EDQUOT:
-    case ENOMEM:
-    case EMFILE:
-    case ENFILE:
-    case EFBIG:
-      return ErrorCode::kResources;
-    default:
-      return ErrorCode::kIo;
-  }
-}
-
-[[noreturn]] void ThrowSystem(const fs::path& path, const char* action, int error_number) {
-  throw Error(CodeOf(error_number), path.string(),
-              fmt::format("cannot {}: {}", action, std::generic_category().message(error_number)));
-}
 
 class Descriptor {
  public:
@@ -223,13 +200,8 @@ class PosixEnv : public Env {
   }
 
   std::vector<std::byte> Read(const fs::path& path, uint64_t max_bytes) override {
-    // Non-blocking, as in Map.
-    const Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-    if (file.number() < 0) ThrowSystem(path, "open", errno);
+    const Descriptor file(OpenTrusted(path));
     const FileStatus status = StatusOf(file.number(), path);
-    if (status.kind != FileKind::kFile) {
-      throw Error(ErrorCode::kInvalidArgument, path.string(), "expected a regular file");
-    }
     if (status.size > max_bytes) {
       throw Error(ErrorCode::kResources, path.string(),
                   fmt::format("{} bytes, the limit is {}", status.size, max_bytes));

@@ -49,9 +49,9 @@ class Env {
   static Env& Posix();
 
   virtual std::shared_ptr<const FileView> Map(const std::filesystem::path& path) = 0;
-  // The bytes of a regular file that belongs to someone else, who may cut it off meanwhile: that
-  // would end a process that has mapped it. Throws kResources, before reading, for more than
-  // `max_bytes`, and kInvalidArgument for anything but a regular file.
+  // The bytes of a regular file of someone else's, who may cut it off meanwhile, which would end a
+  // process that has mapped it. Links are followed as OpenTrusted does. Throws kResources, before
+  // reading, for more than `max_bytes`, and kInvalidArgument for anything but a regular file.
   virtual std::vector<std::byte> Read(const std::filesystem::path& path, uint64_t max_bytes) = 0;
   // A new nameless file in `folder`. Where the file system can, it has no name on disk either, so
   // that nothing is left behind when the process is killed.

@@ -7,6 +7,7 @@
 #include <iterator>
 #include <span>
 
+#include "bitpool/base/shown_text.h"
 #include "bitpool/library/library_thumbnails.h"
 #include "bitpool/report/data_uri.h"
 #include "bitpool/report/page_style.h"
@@ -15,8 +16,6 @@
 
 namespace bitpool {
 namespace {
-
-constexpr std::string_view kReplacement = "\uFFFD";
 
 constexpr std::string_view kPicturesStyle = R"(
 /* Pictures in a grid */
@@ -35,32 +34,6 @@ constexpr std::string_view kPicturesStyle = R"(
 .pictures .tag { margin: 0.15rem 0 0; color: var(--accent); font-size: 0.8rem; font-weight: 600; }
 @media print { .pictures li { break-inside: avoid; } }
 )";
-
-// Bytes of the character of UTF-8 at the beginning; 0 when there is none (RFC 3629).
-size_t CharacterLength(std::string_view text) {
-  const auto byte = [&](size_t i) {
-    return i < text.size() ? static_cast<unsigned char>(text[i]) : 0U;
-  };
-  const unsigned first = byte(0);
-  if (first < 0x80) return 1;
-  const size_t length = first >= 0xF0 ? 4 : first >= 0xE0 ? 3 : 2;
-  if (first < 0xC2 || first > 0xF4) return 0;
-  for (size_t i = 1; i < length; ++i) {
-    if ((byte(i) & 0xC0) != 0x80) return 0;
-  }
-  const unsigned second = byte(1);
-  const bool overlong = (first == 0xE0 && second < 0xA0) || (first == 0xF0 && second < 0x90);
-  const bool surrogate = first == 0xED && second >= 0xA0;
-  const bool beyond = first == 0xF4 && second >= 0x90;
-  return overlong || surrogate || beyond ? 0 : length;
-}
-
-// Control characters of ASCII, and those of Latin-1, which are U+0080 to U+009F.
-bool IsControl(std::string_view character) {
-  const auto first = static_cast<unsigned char>(character[0]);
-  if (character.size() == 1) return first < 0x20 || first == 0x7F;
-  return first == 0xC2 && static_cast<unsigned char>(character[1]) < 0xA0;
-}
 
 // Any path as an address, byte by byte.
 std::string FileAddress(const std::filesystem::path& path) {
@@ -186,17 +159,6 @@ size_t CountToGo(const std::vector<DuplicateGroup>& groups) {
 }
 
 }  // namespace
-
-std::string ShownName(std::string_view name) {
-  std::string shown;
-  while (!name.empty()) {
-    const size_t length = CharacterLength(name);
-    const std::string_view character = name.substr(0, std::max<size_t>(length, 1));
-    shown += length == 0 || IsControl(character) ? kReplacement : character;
-    name.remove_prefix(character.size());
-  }
-  return shown;
-}
 
 AskedPicture AskedFile(Env& env, const std::filesystem::path& picture) {
   return {.name = picture.string(),

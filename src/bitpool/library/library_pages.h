@@ -11,10 +11,6 @@
 
 namespace bitpool {
 
-// A name of a file, which may be any bytes, as text for people: what is not UTF-8 and what is a
-// control character becomes U+FFFD.
-std::string ShownName(std::string_view name);
-
 // Pages that stand alone, in the style of reports: thumbnails inside, no script, nothing from the
 // network. A thumbnail leads to the picture's file.
 

@@ -20,22 +20,6 @@ using testing::ToBytes;
 constexpr const char* kHostile = "</p><script>&\"' \xFF\n\x1B[31m.jpg";
 constexpr const char* kHostileShown = "</p><script>&\"' \uFFFD\uFFFD\uFFFD[31m.jpg";
 
-TEST(ShownName, IsAlwaysText) {
-  EXPECT_EQ(ShownName(""), "");
-  EXPECT_EQ(ShownName("a ä € \xF0\x9F\x93\xB7"), "a ä € \xF0\x9F\x93\xB7");
-  EXPECT_EQ(ShownName("\n\x7F\t"), "\uFFFD\uFFFD\uFFFD");
-  EXPECT_EQ(ShownName("\xC2\x9B"), "\uFFFD");  // the other escape of terminals
-  EXPECT_EQ(ShownName("\xC2\xA0"), "\xC2\xA0");
-  EXPECT_EQ(ShownName("a\xC3"), "a\uFFFD");          // cut off
-  EXPECT_EQ(ShownName("\xC0\xAF"), "\uFFFD\uFFFD");  // too long for what it is
-  EXPECT_EQ(ShownName("\xE0\x80\xAF"), "\uFFFD\uFFFD\uFFFD");
-  EXPECT_EQ(ShownName("\xF0\x80\x80\xAF").size(), 12U);
-  EXPECT_EQ(ShownName("\xED\xA0\x80").size(), 9U);       // half a pair
-  EXPECT_EQ(ShownName("\xF4\x90\x80\x80").size(), 12U);  // beyond the last
-  EXPECT_EQ(ShownName("\xF5\x80\x80\x80").size(), 12U);
-  EXPECT_EQ(ShownName("\x80g"), "\uFFFDg");
-}
-
 // A library whose pictures have hostile names.
 void Fill(PictureFolder& pictures) {
   pictures.Write(std::string("<b>/") + &kHostile[4], FakePicture(1, 40, 30));

@@ -1,6 +1,6 @@
 #include <nlohmann/json.hpp>
 
-#include "bitpool/library/library_pages.h"
+#include "bitpool/base/shown_text.h"
 #include "bitpool/serve/parameters.h"
 #include "bitpool/serve/service_state.h"
 

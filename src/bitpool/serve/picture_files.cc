@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "bitpool/image/decode.h"
 #include "bitpool/serve/parameters.h"
 
@@ -15,7 +17,12 @@ CataloguedPicture RequirePicture(const ServedLibrary& served, const std::string&
 }
 
 std::filesystem::path PathOf(const ServedLibrary& served, const CataloguedPicture& picture) {
-  return served.root() / picture.path;
+  const std::filesystem::path path = picture.path;
+  // No update writes such a path: somebody else has changed the catalogue.
+  if (std::ranges::find(path, "..") != path.end()) {
+    throw Error(ErrorCode::kCorrupt, served.name(), "a path that leads out of the library");
+  }
+  return served.root() / path;
 }
 
 std::vector<std::byte> ReadOriginal(const ServedLibrary& served, const CataloguedPicture& picture) {

@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "bitpool/base/shown_text.h"
 #include "bitpool/http/target.h"
-#include "bitpool/library/library_pages.h"
 #include "bitpool/serve/parameters.h"
 
 namespace bitpool {

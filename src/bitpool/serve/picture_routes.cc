@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "bitpool/base/error.h"
+#include "bitpool/base/shown_text.h"
 #include "bitpool/http/file_source.h"
 #include "bitpool/http/negotiation.h"
 #include "bitpool/http/problem.h"
@@ -11,7 +12,7 @@
 #include "bitpool/image/picture_format.h"
 #include "bitpool/image/thumbnail.h"
 #include "bitpool/io/checksum.h"
-#include "bitpool/library/library_pages.h"
+#include "bitpool/io/trusted_open.h"
 #include "bitpool/serve/parameters.h"
 #include "bitpool/serve/picture_files.h"
 #include "bitpool/serve/picture_json.h"
@@ -157,7 +158,8 @@ std::string ContentTypeOf(FileSource& file) {
 
 HttpResponse Original(const RouteCall& call, const ServedLibrary& served) {
   const CataloguedPicture picture = RequirePicture(served, call.captured[1]);
-  const auto file = std::make_shared<FileSource>(PathOf(served, picture));
+  const std::filesystem::path path = PathOf(served, picture);
+  const auto file = std::make_shared<FileSource>(OpenTrusted(path), path.string());
   const std::string tag = fmt::format("\"{:x}-{:x}\"", file->size(), file->modified_ns());
   const std::string name = picture.path.substr(picture.path.rfind('/') + 1);
   HttpResponse response{.headers = {{"Content-Type", ContentTypeOf(*file)},

@@ -1,4 +1,8 @@
 #include <gmock/gmock.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
 
 #include "bitpool/serve/service_testing.h"
 
@@ -144,6 +148,32 @@ TEST_F(PictureRoutesTest, OriginalsInRanges) {
   ExpectProblem(Get(target, {{"Range", "bytes=999-"}}), 416, "range_not_satisfiable");
   folder.Remove("b.jpg");
   ExpectProblem(Get(target), 404, "not_found", "b.jpg");
+}
+
+// Someone who may write into the folder, but not read what the server can, puts links there.
+TEST_F(PictureRoutesTest, AStrangersLinkServesNothing) {
+  if (geteuid() != 0) GTEST_SKIP() << "only root gives files to others";
+  FillFolders();
+  const testing::TempFolder elsewhere;
+  std::ofstream(elsewhere / "x.jpg") << "secret";
+  const std::filesystem::path link = folder.root() / "b.jpg";
+  folder.Remove("b.jpg");
+  std::filesystem::create_symlink(elsewhere / "x.jpg", link);
+  const std::string target = fmt::format("/v1/libraries/photos/pictures/{}/", IdOf("b.jpg"));
+  EXPECT_EQ(testing::BodyOf(Get(target + "original")), "secret");  // a link of our own
+  constexpr uid_t kStranger = 4712;
+  ASSERT_EQ(lchown(link.c_str(), kStranger, kStranger), 0);
+  for (const char* way : {"original", "preview"}) {
+    ExpectProblem(Get(target + way), 500, "internal", "belongs to another user");
+  }
+  // The same by a folder that became a link.
+  const std::string other = fmt::format("/v1/libraries/photos/pictures/{}/", IdOf("a/x.jpg"));
+  std::filesystem::remove_all(folder.root() / "a");
+  std::filesystem::create_symlink(elsewhere.path(), folder.root() / "a");
+  ASSERT_EQ(lchown((folder.root() / "a").c_str(), kStranger, kStranger), 0);
+  ExpectProblem(Get(other + "original"), 500, "internal", "belongs to another user");
+  folder.Update();
+  EXPECT_EQ(GetJson(target)["failure"].get<std::string>().find("secret"), std::string::npos);
 }
 
 TEST_F(PictureRoutesTest, ChangesOfOthersAreSeen) {

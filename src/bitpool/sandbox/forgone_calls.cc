@@ -1,0 +1,84 @@
+#include <asm/ioctls.h>
+#include <seccomp.h>
+
+#include <array>
+#include <cerrno>
+#include <memory>
+
+#include "bitpool/sandbox/sandbox.h"
+
+namespace bitpool {
+namespace {
+
+// By name: some are not known on every processor.
+constexpr std::array kForgone = {
+    // connections
+    "socket", "connect", "bind", "listen",
+    // programs and other processes
+    "execve", "execveat", "fork", "vfork", "ptrace", "process_vm_readv", "process_vm_writev",
+    "process_madvise", "pidfd_open", "pidfd_getfd", "pidfd_send_signal", "kill", "kcmp",
+    // files by name, in ways that Landlock does not see
+    "chmod", "fchmodat", "fchmodat2", "chown", "lchown", "fchownat", "truncate", "setxattr",
+    "lsetxattr", "removexattr", "lremovexattr", "mknod", "mknodat", "open_by_handle_at",
+    // who the process is, and where
+    "setuid", "setgid", "setreuid", "setregid", "setresuid", "setresgid", "setgroups", "capset",
+    "chroot", "pivot_root", "mount", "umount2", "move_mount", "open_tree", "fsopen", "fsmount",
+    "unshare", "setns",
+    // the kernel
+    "bpf", "perf_event_open", "io_uring_setup", "userfaultfd", "keyctl", "add_key", "request_key",
+    "init_module", "finit_module", "delete_module", "kexec_load", "kexec_file_load", "reboot",
+    "swapon", "swapoff", "acct", "quotactl", "syslog", "settimeofday", "clock_settime", "adjtimex",
+    "clock_adjtime", "iopl", "ioperm", "nfsservctl", "vhangup", "lookup_dcookie"};
+constexpr std::array kAccepting = {"accept", "accept4"};
+
+struct ReleaseFilter {
+  void operator()(void* filter) const { seccomp_release(filter); }
+};
+
+class Filter {
+ public:
+  Filter() : filter_(seccomp_init(SCMP_ACT_ALLOW)) {}
+
+  template <class Names>
+  bool Forbid(const Names& names) {
+    if (!filter_) return false;
+    for (const char* name : names) {
+      const int call = seccomp_syscall_resolve_name(name);
+      if (call == __NR_SCMP_ERROR) continue;  // this libseccomp does not know it
+      const int result = seccomp_rule_add(filter_.get(), SCMP_ACT_ERRNO(EPERM), call, 0);
+      if (result != 0 && result != -EDOM) return false;  // EDOM: none of this processor
+    }
+    return true;
+  }
+
+  // Characters that are pushed into the terminal run as commands when the program has ended.
+  bool ForbidTyping() {
+    for (const unsigned request : {TIOCSTI, TIOCLINUX}) {
+      if (seccomp_rule_add(filter_.get(), SCMP_ACT_ERRNO(EPERM), SCMP_SYS(ioctl), 1,
+                           SCMP_A1(SCMP_CMP_MASKED_EQ, 0xffffffffU, request)) != 0) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  bool Load() {
+    return seccomp_attr_set(filter_.get(), SCMP_FLTATR_CTL_TSYNC, 1) == 0 &&
+           seccomp_attr_set(filter_.get(), SCMP_FLTATR_CTL_OPTIMIZE, 2) == 0 &&
+           seccomp_load(filter_.get()) == 0;
+  }
+
+ private:
+  std::unique_ptr<void, ReleaseFilter> filter_;
+};
+
+}  // namespace
+
+bool ForgoCalls(Connections connections) {
+  Filter filter;
+  if (!filter.Forbid(kForgone)) return false;
+  if (connections == Connections::kNone && !filter.Forbid(kAccepting)) return false;
+  return filter.ForbidTyping() && filter.Load();
+}
+
+}  // namespace bitpool
