@@ -78,17 +78,13 @@ bool HasTables(PostgresDatabase& database) {
   return database.ReadNumber("SELECT to_regclass('bitpool_state') IS NOT NULL") != 0;
 }
 
-// One transaction: what a process leaves that is killed here is nothing. Others wait.
+// One transaction: what a process leaves that is killed here is nothing. Others wait before theirs
+// begins; within it they would not see what was made meanwhile.
 void CreateTables(PostgresDatabase& database) {
-  database.Execute("BEGIN");
-  try {
-    database.QueryOnce("SELECT pg_advisory_xact_lock(hashtextextended('bitpool_state', 0))");
-    if (!HasTables(database)) database.Execute(AllTables());
-    database.Execute("COMMIT");
-  } catch (const Error&) {
-    if (database.in_transaction() && !database.is_lost()) database.Execute("ROLLBACK");
-    throw;
-  }
+  constexpr const char* kKey = "hashtextextended('bitpool_state', 0)";
+  database.QueryOnce(fmt::format("SELECT pg_advisory_lock({})", kKey));
+  if (!HasTables(database)) database.Execute(fmt::format("BEGIN; {} COMMIT", AllTables()));
+  database.QueryOnce(fmt::format("SELECT pg_advisory_unlock({})", kKey));
 }
 
 void CheckVersion(PostgresDatabase& database) {

@@ -13,7 +13,6 @@ namespace bitpool {
 
 inline constexpr int64_t kPostgresCatalogueVersion = 1;
 
-// The names of tables begin like this, so that others may be beside them.
 // The table of a set, and that of its pictures that are to be done.
 const char* PostgresTableOf(PictureSet set);
 const char* PostgresClaimsOf(PictureSet set);
