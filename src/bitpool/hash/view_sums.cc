@@ -1,7 +1,9 @@
 #include "bitpool/hash/view_sums.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <vector>
 
 #include "bitpool/linalg/column_source.h"
 
@@ -11,7 +13,9 @@ namespace {
 constexpr Index kChunkPictures = 512;  // summed in single precision
 static_assert(kShardAlignment % kChunkPictures == 0);
 // Contrasts that are multiplied at once: enough for full speed, and few enough for the cache.
-constexpr Index kPieceColumns = 1024;
+constexpr Index kPieceColumns = 512;
+// Rows of contrasts that are made at once.
+constexpr Index kRows = 16;
 
 // The sums of a chunk.
 struct ChunkSums {
@@ -19,6 +23,11 @@ struct ChunkSums {
   MatrixF within;  // lower triangle
   VectorD means;
   double squares = 0;
+};
+
+// Of the images before, and of the image itself.
+struct ContrastWeights {
+  float before, own;
 };
 
 // Works on a piece of a chunk after the other. Plain loops: their order does not depend on where
@@ -31,6 +40,11 @@ class ContrastSums {
     sums_.means.setZero(dimension);
     sums_.squares = 0;
     offsets_.resize(dimension);
+    for (Index k = 1; k < images.per_picture; ++k) {
+      const auto order = static_cast<double>(k);
+      const double length = std::sqrt(order * (order + 1));
+      weights_.push_back({static_cast<float>(1 / length), static_cast<float>(order / length)});
+    }
   }
 
   // Pictures [first, first + count) of the source, whose first image is called `number` in errors.
@@ -42,29 +56,38 @@ class ContrastSums {
       Contrast(block, picture * each, picture * (each - 1));
       AddMean(block.col(picture * each).data());
     }
-    // A mean that is finite may still hide an image that is not, whose contrast then is not.
-    if (!std::isfinite(sums_.squares) || !contrasts_.allFinite()) RequireFinite(block, number);
     sums_.within.selfadjointView<Eigen::Lower>().rankUpdate(contrasts_);
+    // What is not finite in an image is neither in the squares of its contrasts. Sums that are too
+    // large for single precision get past this, and FindWhitening refuses them.
+    if (!std::isfinite(sums_.squares) || !sums_.within.diagonal().allFinite()) {
+      RequireFinite(block, number);
+    }
   }
 
  private:
-  // The contrasts of a picture, of its images relative to the first, whose sum stays in offsets_.
+  // The contrasts of a picture, whose sums relative to its first image stay in offsets_.
   void Contrast(const ColumnsView& block, Index first, Index to) {
-    const float* origin = block.col(first).data();
-    float* sum = offsets_.data();
-    std::fill(sum, sum + block.rows(), 0.0F);
+    Index row = 0;
+    for (; row + kRows <= block.rows(); row += kRows) ContrastRows<kRows>(block, first, to, row);
+    for (; row < block.rows(); ++row) ContrastRows<1>(block, first, to, row);
+  }
+
+  // A few rows at a time, whose sums stay in registers while all images are gone through.
+  template <Index rows>
+  void ContrastRows(const ColumnsView& block, Index first, Index to, Index row) {
+    const float* origin = block.col(first).data() + row;
+    std::array<float, rows> sum = {};
     for (Index k = 1; k < images_.per_picture; ++k) {
-      const auto order = static_cast<double>(k);
-      const auto before = static_cast<float>(1 / std::sqrt(order * (order + 1)));
-      const auto own = static_cast<float>(order / std::sqrt(order * (order + 1)));
-      const float* image = block.col(first + k).data();
-      float* contrast = contrasts_.col(to + k - 1).data();
-      for (Index i = 0; i < block.rows(); ++i) {
+      const auto& [before, own] = weights_[static_cast<size_t>(k - 1)];
+      const float* image = block.col(first + k).data() + row;
+      float* contrast = contrasts_.col(to + k - 1).data() + row;
+      for (Index i = 0; i < rows; ++i) {
         const float offset = image[i] - origin[i];
-        contrast[i] = before * sum[i] - own * offset;
-        sum[i] += offset;
+        contrast[i] = before * sum[static_cast<size_t>(i)] - own * offset;
+        sum[static_cast<size_t>(i)] += offset;
       }
     }
+    std::copy(sum.begin(), sum.end(), offsets_.data() + row);
   }
 
   void AddMean(const float* origin) {
@@ -81,6 +104,7 @@ class ContrastSums {
 
   const ViewVectors& images_;
   ChunkSums& sums_;
+  std::vector<ContrastWeights> weights_;  // of u₁, u₂, …
   VectorF offsets_;
   MatrixF buffer_, contrasts_;
 };
