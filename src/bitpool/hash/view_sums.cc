@@ -1,7 +1,6 @@
 #include "bitpool/hash/view_sums.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <vector>
 
@@ -14,15 +13,13 @@ constexpr Index kChunkPictures = 512;  // summed in single precision
 static_assert(kShardAlignment % kChunkPictures == 0);
 // Contrasts that are multiplied at once: enough for full speed, and few enough for the cache.
 constexpr Index kPieceColumns = 512;
-// Rows of contrasts that are made at once.
-constexpr Index kRows = 16;
 
 // The sums of a chunk.
 struct ChunkSums {
   Index first = 0, pictures = 0;
   MatrixF within;  // lower triangle
   VectorD means;
-  double squares = 0;
+  VectorD squares;  // row by row
 };
 
 // Of the images before, and of the image itself.
@@ -38,7 +35,7 @@ class ContrastSums {
     const Index dimension = images.vectors.dimension();
     sums_.within.setZero(dimension, dimension);
     sums_.means.setZero(dimension);
-    sums_.squares = 0;
+    sums_.squares.setZero(dimension);
     offsets_.resize(dimension);
     for (Index k = 1; k < images.per_picture; ++k) {
       const auto order = static_cast<double>(k);
@@ -59,7 +56,7 @@ class ContrastSums {
     sums_.within.selfadjointView<Eigen::Lower>().rankUpdate(contrasts_);
     // What is not finite in an image is neither in the squares of its contrasts. Sums that are too
     // large for single precision get past this, and FindWhitening refuses them.
-    if (!std::isfinite(sums_.squares) || !sums_.within.diagonal().allFinite()) {
+    if (!sums_.means.allFinite() || !sums_.within.diagonal().allFinite()) {
       RequireFinite(block, number);
     }
   }
@@ -67,39 +64,30 @@ class ContrastSums {
  private:
   // The contrasts of a picture, whose sums relative to its first image stay in offsets_.
   void Contrast(const ColumnsView& block, Index first, Index to) {
-    Index row = 0;
-    for (; row + kRows <= block.rows(); row += kRows) ContrastRows<kRows>(block, first, to, row);
-    for (; row < block.rows(); ++row) ContrastRows<1>(block, first, to, row);
-  }
-
-  // A few rows at a time, whose sums stay in registers while all images are gone through.
-  template <Index rows>
-  void ContrastRows(const ColumnsView& block, Index first, Index to, Index row) {
-    const float* origin = block.col(first).data() + row;
-    std::array<float, rows> sum = {};
+    const float* origin = block.col(first).data();
+    float* sum = offsets_.data();
+    std::fill(sum, sum + block.rows(), 0.0F);
     for (Index k = 1; k < images_.per_picture; ++k) {
       const auto& [before, own] = weights_[static_cast<size_t>(k - 1)];
-      const float* image = block.col(first + k).data() + row;
-      float* contrast = contrasts_.col(to + k - 1).data() + row;
-      for (Index i = 0; i < rows; ++i) {
+      const float* image = block.col(first + k).data();
+      float* contrast = contrasts_.col(to + k - 1).data();
+      for (Index i = 0; i < block.rows(); ++i) {
         const float offset = image[i] - origin[i];
-        contrast[i] = before * sum[static_cast<size_t>(i)] - own * offset;
-        sum[static_cast<size_t>(i)] += offset;
+        contrast[i] = before * sum[i] - own * offset;
+        sum[i] += offset;
       }
     }
-    std::copy(sum.begin(), sum.end(), offsets_.data() + row);
   }
 
   void AddMean(const float* origin) {
     const double share = 1 / static_cast<double>(images_.per_picture);
     double* means = sums_.means.data();
-    double squares = 0;
+    double* squares = sums_.squares.data();
     for (Index i = 0; i < offsets_.size(); ++i) {
       const double mean = static_cast<double>(origin[i]) + share * static_cast<double>(offsets_[i]);
       means[i] += mean;
-      squares += mean * mean;
+      squares[i] += mean * mean;
     }
-    sums_.squares += squares;
   }
 
   const ViewVectors& images_;
@@ -116,7 +104,7 @@ void Join(const ChunkSums& chunk, Sums& sums) {
     within.col(col).tail(rows) += chunk.within.col(col).tail(rows).cast<double>();
   }
   sums["means"] += chunk.means;
-  sums.number("squares") += chunk.squares;
+  sums.number("squares") += chunk.squares.sum();
   sums.number("pictures") += static_cast<double>(chunk.pictures);
 }
 
