@@ -87,6 +87,9 @@ void AddTune(CLI::App& app, Session& session) {
       "Their labels: what is found is judged by them, and some methods learn from them");
   tune->add_flag("--unseen", options.unseen_classes,
                  "Hold out whole classes: constants for classes that were never seen");
+  tune->add_flag("--classes", options.look_for_classes,
+                 "Other pictures of such a thing are looked for: views of kind classes must also "
+                 "find the pictures most like their own");
   tune->add_option("-o,--out", command->out, "Where to write the constants (.json)")->required();
   AddFixedOptions(tune, options.settings);
   tune->add_option("--training", options.training, "Images to learn from, at most")

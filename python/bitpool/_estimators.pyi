@@ -305,6 +305,7 @@ class SASH(HashMethod):
         anchors: int = ...,
         kernel_width: float = ...,
         kernel_ridge: float = ...,
+        kernel_vectors: float = ...,
         whiten: bool = ...,
         epsilon: float = ...,
         views: int = ...,

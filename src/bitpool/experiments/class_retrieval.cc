@@ -44,6 +44,7 @@ JointOptions WithConstants(const ClassRetrievalOptions& options, const FeatureSe
   tuning.settings.options["normalise"] = options.normalise ? 1 : 0;
   tuning.seeds = 1;
   tuning.rounds = 1;
+  tuning.look_for_classes = true;
   if (options.tune) ChooseConstants(tuning, training, views, joint, context);
   return joint;
 }

@@ -141,6 +141,35 @@ TEST(KernelCodes, AreTheSameAtAnyNumberOfThreadsAndHoweverMuchMemoryThereIs) {
   EXPECT_FALSE(SameEncoder(*one.encoder, *seeded.encoder));
 }
 
+// Samples around the corners of a square, in turn.
+MatrixF Corners(Index count, uint64_t seed) {
+  MatrixF x = 0.3F * Random(seed).NormalMatrix(2, count);
+  for (Index i = 0; i < count; ++i) {
+    x(0, i) += i % 4 % 2 == 0 ? 0.0F : 5.0F;
+    x(1, i) += i % 4 < 2 ? 0.0F : 5.0F;
+  }
+  return x;
+}
+
+// Two corners of a square have one label, the others another one. Nothing but the vectors tells the
+// corners of one label apart.
+TEST(KernelCodes, TellWithTheVectorsAlsoWhatHasNoLabel) {
+  const MatrixF x = Corners(400, 9), fresh = Corners(100, 10);
+  std::vector<int32_t> side;
+  for (Index i = 0; i < 400; ++i) side.push_back(static_cast<int32_t>(i % 2));
+  const Labels labels = Labels::Single(side);
+  const auto separation = [&](double vectors) {
+    const Learned learned =
+        Learn({.anchors = 100, .ridge = 1e-4, .vectors = vectors}, 16, x, labels);
+    const BinaryCodes codes = learned.encoder->Encode(fresh);
+    BinaryCodes one_label(16);  // of two corners, in turn
+    for (Index i = 0; i < 100; i += 2) one_label.Append(codes.code(i));
+    return Separation(one_label, 2);
+  };
+  EXPECT_LT(separation(0), 0.05);
+  EXPECT_GT(separation(1), 0.2);
+}
+
 TEST(KernelCodes, AnInterruptionLeavesTheFirstCodes) {
   std::stop_source stop;
   stop.request_stop();
@@ -177,6 +206,8 @@ TEST(KernelCodeOptions, RefusesWhatHasNoMeaning) {
   EXPECT_THAT(refusal({.width = 0}), HasSubstr("width of the kernel"));
   EXPECT_THAT(refusal({.width = INFINITY}), HasSubstr("width of the kernel"));
   EXPECT_THAT(refusal({.ridge = NAN}), HasSubstr("ridge of the kernel"));
+  EXPECT_THAT(refusal({.vectors = -1}), HasSubstr("weight of the vectors beside the labels"));
+  EXPECT_THAT(refusal({.vectors = NAN}), HasSubstr("expected 0 or more, got nan"));
 }
 
 }  // namespace

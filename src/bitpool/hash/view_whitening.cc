@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <Eigen/Cholesky>
+#include <algorithm>
 #include <cmath>
 #include <utility>
 
@@ -10,13 +11,30 @@
 #include "bitpool/hash/mapped_encoder.h"
 #include "bitpool/hash/two_layer_encoder.h"
 #include "bitpool/hash/view_batches.h"
-#include "bitpool/hash/view_columns.h"
+#include "bitpool/hash/view_sums.h"
 
 namespace bitpool {
 namespace {
 
 // The variance within pictures against that of all images below which it is rounding.
 constexpr double kNothing = 1e-5;
+
+// Columns of an inverse that are found at once.
+constexpr Index kInverseColumns = 64;
+
+// The inverse of a lower triangle is one too, so the rows above a column need no work: a third of
+// that of solving for the whole identity.
+MatrixD InverseOfLower(const MatrixD& lower) {
+  const Index size = lower.rows();
+  MatrixD inverse = MatrixD::Zero(size, size);
+  for (Index col = 0; col < size; col += kInverseColumns) {
+    const Index rows = size - col, cols = std::min(kInverseColumns, rows);
+    auto part = inverse.block(col, col, rows, cols);
+    part.diagonal().setOnes();
+    lower.bottomRightCorner(rows, rows).triangularView<Eigen::Lower>().solveInPlace(part);
+  }
+  return inverse;
+}
 
 }  // namespace
 
@@ -27,39 +45,41 @@ void WhiteningOptions::Validate() const {
   }
 }
 
-ViewWhitening FindWhitening(const WhiteningOptions& options, const Moments& images,
-                            const Moments& means, Index per_picture) {
+ViewWhitening FindWhitening(const WhiteningOptions& options, const Sums& sums, Index per_picture) {
   options.Validate();
-  RequireViews(images.count(), per_picture);
-  const Index dimension = images.dimension();
-  const auto each = static_cast<double>(per_picture);
-  MatrixD within =
-      (images.scatter() - each * means.scatter()) / static_cast<double>(images.count());
-  const double total = images.Covariance().trace();
-  if (!(within.trace() > kNothing * total)) {
+  const double pictures = sums.number("pictures"), each = static_cast<double>(per_picture);
+  RequireViews(static_cast<Index>(pictures) * per_picture, per_picture);
+  const VectorD mean = sums["means"] / pictures;
+  const double between = sums.number("squares") / pictures - mean.squaredNorm();
+  MatrixD within = sums["within"] / (pictures * each);
+  if (!std::isfinite(within.trace())) {
+    throw Error(
+        ErrorCode::kInvalidArgument,
+        "the views differ by so much that products do not fit into single precision; divide "
+        "the vectors by their largest value first");
+  }
+  if (!(within.trace() > kNothing * (within.trace() + std::max(0.0, between)))) {
     throw Error(ErrorCode::kInvalidArgument,
                 "the views of no picture differ from it: there is nothing to learn from them");
   }
-  within.diagonal().array() += options.epsilon * within.trace() / static_cast<double>(dimension);
-  const Eigen::LLT<MatrixD> factor(within);
+  within.diagonal().array() +=
+      options.epsilon * within.trace() / static_cast<double>(within.rows());
+  const Eigen::LLT<Eigen::Ref<MatrixD>> factor(within);  // in place, of the lower triangle
   if (factor.info() != Eigen::Success) {
     throw Error(ErrorCode::kInvalidArgument,
                 "the differences of views cannot be told from rounding: choose a larger epsilon");
   }
   const MatrixD lower = factor.matrixL();
-  const MatrixD inverse = factor.matrixL().solve(MatrixD::Identity(dimension, dimension));
-  return {.forward = {.weights = inverse.cast<float>(),
-                      .bias = (-(inverse * images.mean())).cast<float>()},
-          .back = {.weights = lower.cast<float>(), .bias = images.mean().cast<float>()}};
+  const MatrixD inverse = InverseOfLower(lower);
+  return {.forward = {.weights = inverse.cast<float>(), .bias = (-(inverse * mean)).cast<float>()},
+          .back = {.weights = lower.cast<float>(), .bias = mean.cast<float>()}};
 }
 
 ViewWhitening LearnWhitening(const WhiteningOptions& options, const ViewVectors& images,
                              const RunContext& context) {
   options.Validate();
   RequireViews(images.vectors.size(), images.per_picture);
-  const Moments all = ComputeMoments(images.vectors, context);
-  const Moments means = ComputeMoments(PictureMeans(images), context);
-  return FindWhitening(options, all, means, images.per_picture);
+  return FindWhitening(options, SumViews(images, context), images.per_picture);
 }
 
 HashModel FoldWhitening(const ViewWhitening& whitening, HashModel model) {

@@ -3,8 +3,8 @@
 #include "bitpool/base/run_context.h"
 #include "bitpool/hash/hash_model.h"
 #include "bitpool/hash/view_vectors.h"
-#include "bitpool/linalg/moments.h"
 #include "bitpool/linalg/ridge.h"
+#include "bitpool/linalg/sums.h"
 
 namespace bitpool {
 
@@ -28,15 +28,11 @@ struct ViewWhitening {
   LinearMap back;     // φ = A⁻¹x + m
 };
 
-// From the moments of all images and of the means of the pictures, which add up over shards of
-// pictures. The sum within the pictures is the difference of that of the images and that between
-// pictures, so no third product is needed. Throws kInvalidArgument for fewer than two pictures or
-// two images of each, and when the images of no picture differ.
-ViewWhitening FindWhitening(const WhiteningOptions& options, const Moments& images,
-                            const Moments& means, Index per_picture);
+// From the sums of SumViews, which add up over shards of pictures. Throws kInvalidArgument for
+// fewer than two pictures or two images of each, and when the images of no picture differ.
+ViewWhitening FindWhitening(const WhiteningOptions& options, const Sums& sums, Index per_picture);
 
-// The same from vectors, in two passes. Throws kInvalidArgument also for numbers that are not
-// finite.
+// The same from vectors, in one pass. Throws kInvalidArgument also for numbers that are not finite.
 ViewWhitening LearnWhitening(const WhiteningOptions& options, const ViewVectors& images,
                              const RunContext& context);
 

@@ -10,6 +10,7 @@
 #include "bitpool/hash/itq.h"
 #include "bitpool/hash/mapped_encoder.h"
 #include "bitpool/hash/view_columns.h"
+#include "bitpool/hash/view_sums.h"
 #include "bitpool/hash/view_testing.h"
 #include "bitpool/linalg/testing.h"
 
@@ -152,27 +153,33 @@ TEST(LearnWhitening, IsTheSameAtAnyNumberOfThreadsAndFromAFile) {
                             one));
 }
 
-// The sums of both kinds over shards of whole pictures, merged in their order.
+// The sums over shards of whole pictures, merged in their order.
 TEST(FindWhitening, AddsUpOverShardsOfPictures) {
   constexpr Index kEach = 3, kPictures = 5000;
   const MatrixF images = ViewSamples(16, kPictures, kEach, 1);
-  TermMerger<Moments> all, means;
+  TermMerger<Sums> merger;
   for (const auto& [first, end] :
        {std::pair<Index, Index>{0, kShardAlignment}, {kShardAlignment, kPictures}}) {
     const MatrixF part = images.middleCols(kEach * first, kEach * (end - first));
     const MatrixColumns columns(part);
-    const Index count = end - first;
-    auto terms = ComputeMoments(
-        ShardPlace{.first = kEach * first, .count = kEach * count, .total = kEach * kPictures},
-        columns, RunContext());
-    all.Add(terms);
-    terms = ComputeMoments(ShardPlace{.first = first, .count = count, .total = kPictures},
-                           PictureMeans({.vectors = columns, .per_picture = kEach}), RunContext());
-    means.Add(terms);
+    auto terms = SumViews({.first = first, .count = end - first, .total = kPictures},
+                          {.vectors = columns, .per_picture = kEach}, RunContext());
+    merger.Add(terms);
   }
-  EXPECT_TRUE(SameWhitening(
-      FindWhitening({.epsilon = 0.2}, all.Take(Moments(16)), means.Take(Moments(16)), kEach),
-      Learn(images, kEach)));
+  EXPECT_TRUE(SameWhitening(FindWhitening({.epsilon = 0.2}, merger.Take(BlankViewSums(16)), kEach),
+                            Learn(images, kEach)));
+}
+
+// Far from the origin the difference of two scatters in single precision would have no digit left.
+TEST(LearnWhitening, DoesNotCareHowFarThePicturesAreApart) {
+  MatrixF images = ViewSamples(8, 100, 4, 3);
+  const MatrixD expected = WithinPictures(images, 4);
+  for (Index i = 0; i < images.cols(); ++i) {
+    images.col(i).array() += static_cast<float>(64 * (i / 4 % 3));
+  }
+  const MatrixD a = Learn(images, 4, 0.2).forward.weights.cast<double>();
+  const MatrixD whitened = a * Evened(expected, 0.2) * a.transpose();
+  EXPECT_LT((whitened - MatrixD::Identity(8, 8)).norm(), 1e-3);
 }
 
 // What a model of whitened vectors makes of them.

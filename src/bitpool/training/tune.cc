@@ -6,16 +6,14 @@
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
-#include <optional>
 
 #include "bitpool/base/error.h"
-#include "bitpool/hash/feature_encoder.h"
 #include "bitpool/hash/sash.h"
-#include "bitpool/metrics/evaluate.h"
 #include "bitpool/samples/retrieval_splits.h"
 #include "bitpool/samples/splits.h"
 #include "bitpool/training/methods.h"
 #include "bitpool/training/pooled_vectors.h"
+#include "bitpool/training/tune_criterion.h"
 #include "bitpool/training/tune_search.h"
 
 namespace bitpool {
@@ -23,109 +21,6 @@ namespace {
 
 // What the first refinement multiplies and divides a constant by; each next takes its root.
 constexpr double kFirstStep = 3;
-// Windows that share no descriptor: those that do reward codes which remember single descriptors.
-constexpr double kHalf = 0.5;
-
-// The pictures all of whose images have descriptors: the others could not be compared.
-std::vector<Index> WholePictures(const FeatureSet& features, const std::vector<Index>& pictures) {
-  const Index each = features.images_per_picture();
-  std::vector<Index> whole;
-  for (const Index picture : pictures) {
-    bool all = true;
-    for (Index i = 0; i < each; ++i) all &= features.descriptor_count(picture * each + i) > 0;
-    if (all) whole.push_back(picture);
-  }
-  return whole;
-}
-
-// The held-out images: what they search with, what is searched, and the right answers.
-class Criterion {
- public:
-  Criterion(const FeatureSet& features, const std::vector<Index>& pictures, bool normalise,
-            const Labels* labels, const RunContext& context)
-      : queries_(features.dimension()), database_(features.dimension()) {
-    std::vector<Index> usable;  // one half searches, the other is to be found
-    for (const Index picture : WholePictures(features, pictures)) {
-      if (features.descriptor_count(picture * features.images_per_picture()) > 1) {
-        usable.push_back(picture);
-      }
-    }
-    if (labels != nullptr) {
-      AskForClasses(features, usable, *labels, normalise, context);
-    } else if (features.images_per_picture() > 1) {
-      AskForViews(features, usable, normalise, context);
-    } else {
-      Take(FeatureSubset(features, usable, 0, kHalf), FeatureSubset(features, usable, kHalf, 1),
-           normalise, context);
-      ExpectOneEach(database_.size(), 1);
-    }
-  }
-
-  // mAP in percent.
-  double Score(const HashModel& model, const RunContext& context) const {
-    return 100 * EvaluateCodes(Encode(model, database_, *database_images_, context),
-                               Encode(model, queries_, *query_images_, context), *truth_,
-                               HashingProtocol(), context)
-                     .mean_ap;
-  }
-
- private:
-  void AskForClasses(const FeatureSet& features, const std::vector<Index>& pictures,
-                     const Labels& labels, bool normalise, const RunContext& context) {
-    std::vector<Index> asking, asked;
-    for (size_t i = 0; i < pictures.size(); ++i) {
-      (i % 3 == 0 ? asking : asked).push_back(pictures[i]);
-    }
-    const auto originals = [&](std::vector<Index> of) {
-      for (Index& picture : of) picture *= features.images_per_picture();
-      return FeatureSubset(features, std::move(of));
-    };
-    Take(originals(asking), originals(asked), normalise, context);
-    truth_ = std::make_unique<LabelTruth>(labels.Select(asking), labels.Select(asked));
-  }
-
-  // Up to two views of every picture ask for a third one, or for the picture itself where there is
-  // only one view.
-  void AskForViews(const FeatureSet& features, const std::vector<Index>& pictures, bool normalise,
-                   const RunContext& context) {
-    const Index each = features.images_per_picture();
-    const Index asking = std::min<Index>(2, std::max<Index>(1, each - 2));
-    std::vector<Index> queries, asked;
-    for (const Index picture : pictures) {
-      for (Index i = 0; i < asking; ++i) queries.push_back(picture * each + 1 + i);
-      asked.push_back(each == 2 ? picture * each : picture * each + each - 1);
-    }
-    Take(FeatureSubset(features, queries), FeatureSubset(features, asked), normalise, context);
-    ExpectOneEach(database_.size(), asking);
-  }
-
-  void Take(FeatureSubset queries, FeatureSubset database, bool normalise,
-            const RunContext& context) {
-    query_images_.emplace(std::move(queries));
-    database_images_.emplace(std::move(database));
-    ReduceImages(*query_images_, normalise, queries_, context);
-    ReduceImages(*database_images_, normalise, database_, context);
-  }
-
-  // Every image of the database is what so many queries in a row look for.
-  void ExpectOneEach(Index database, Index queries) {
-    auto truth = std::make_unique<ListedTruth>(database);
-    for (Index image = 0; image < database; ++image) {
-      for (Index i = 0; i < queries; ++i) truth->AddQuery({image});
-    }
-    truth_ = std::move(truth);
-  }
-
-  static BinaryCodes Encode(const HashModel& model, const RecordStore& records,
-                            const FeatureSet& images, const RunContext& context) {
-    const MatrixF vectors = VectorsFor(model, records, &images, context);
-    return EncodeAll(*model.encoder, MatrixColumns(vectors), context);
-  }
-
-  std::optional<FeatureSubset> query_images_, database_images_;
-  MemoryRecords queries_, database_;  // theirs
-  std::unique_ptr<GroundTruth> truth_;
-};
 
 // So many of the items, drawn at random; all when there are no more.
 std::vector<Index> Draw(const std::vector<Index>& items, Index count, uint64_t seed) {
@@ -146,7 +41,12 @@ class Tuner {
         context_(context),
         split_(HoldOut(options, features, labels, context)),
         records_(features.dimension()),
-        criterion_(features, split_.chosen, Normalises(options), labels, context.WithoutProgress()),
+        criterion_({.images = features,
+                    .pictures = split_.chosen,
+                    .normalise = Normalises(options),
+                    .labels = labels,
+                    .look_for_classes = options.look_for_classes},
+                   context.WithoutProgress()),
         plan_(TuningOf(options.settings)),
         search_(plan_, options_.settings.options),
         training_(WholePictures(features, Draw(split_.rest, options.training, context.seed()))),
@@ -159,6 +59,7 @@ class Tuner {
 
   TuneResult Run() {
     TuneResult result;
+    result.criterion = criterion_.Describe(options_.unseen_classes);
     const OptionValues values = method_.values(options_.settings);
     for (const std::string_view option : plan_.Options()) {
       result.best.constants[std::string(option)] = values.find(option)->second;
@@ -231,7 +132,7 @@ class Tuner {
   Split split_;
   MemoryRecords records_;  // of the pictures to learn from
   Labels labels_;          // theirs, where they are learned from
-  Criterion criterion_;
+  TuneCriterion criterion_;
   TunePlan plan_;
   TuneSearch search_;
   std::vector<Index> training_;
@@ -322,17 +223,7 @@ TuneResult Tune(const TuneOptions& options, const FeatureSet& features, const La
                     ": methods that learn from labels, and holding out classes, need the labels of "
                     "the images");
   }
-  TuneResult result = Tuner(options, features, labels, context).Run();
-  if (labels == nullptr) {
-    result.criterion = features.images_per_picture() > 1
-                           ? "mAP of finding a view of a held-out picture by another one"
-                           : "mAP of finding the other half of a held-out image";
-  } else {
-    result.criterion = options.unseen_classes
-                           ? "mAP of finding images of the same class, of classes held out"
-                           : "mAP of finding held-out images of the same class";
-  }
-  return result;
+  return Tuner(options, features, labels, context).Run();
 }
 
 nlohmann::json WriteConfig(const MethodSettings& settings, const TuneResult& result) {

@@ -22,6 +22,9 @@ struct TuneOptions {
   // With labels: some of the classes are held out instead of images of all classes, so that codes
   // are chosen which serve for classes that were never seen.
   bool unseen_classes = false;
+  // Without labels, where pictures have views: other pictures of such a thing are looked for, so a
+  // view must also find the pictures that are most like its own, not its own alone.
+  bool look_for_classes = false;
 
   // Throws kInvalidArgument when a field has no meaning.
   void Validate() const;
@@ -52,6 +55,7 @@ std::vector<std::string> TunedConstants();
 // held out, and their codes search each other. What is tried is the method's TunePlan.
 // Without labels the first half of an image's descriptors must find the second half, among all
 // held-out images: two parts of a picture are to such a search what two pictures of a scene are.
+// Where pictures have views, a view must find another one of its picture.
 // With labels, which methods that learn from them need, an image must find held-out images of its
 // class.
 TuneResult Tune(const TuneOptions& options, const FeatureSet& features, const Labels* labels,
