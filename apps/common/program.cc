@@ -6,6 +6,7 @@
 #include <new>
 #include <string>
 
+#include "bitpool/io/mapping_guard.h"
 #include "bitpool/version.h"
 #include "interrupt.h"
 #include "written_help.h"
@@ -15,7 +16,9 @@ namespace {
 
 int RunAction(const Session& session) {
   try {
-    return session.action();
+    const int status = session.action();
+    RequireMappedFilesWhole();
+    return status;
   } catch (const Error& error) {
     Session::Complain(error.what());
     return ExitStatusOf(error.code());
@@ -70,6 +73,9 @@ int Main(const Program& program, int argc, char** argv) {
 int RunProgram(const Program& program, int argc, char** argv) {
   try {
     return Main(program, argc, argv);
+  } catch (const std::bad_alloc&) {
+    std::fputs("bitpool: out of memory\n", stderr);
+    return kExitResources;
   } catch (...) {
     std::fputs("bitpool: internal error\n", stderr);
     return kExitInternal;

@@ -6,6 +6,8 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "bitpool/io/mapping_guard.h"
+
 namespace bitpool::app {
 
 int ExitStatusOf(ErrorCode code) {
@@ -60,6 +62,7 @@ void Session::Complain(const std::string& line) {
 }
 
 void Session::Print(const std::string& text) {
+  RequireMappedFilesWhole();
   if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0) {
     throw Error(ErrorCode::kIo, "cannot write to standard output");
   }

@@ -123,9 +123,10 @@ DecisionLog::DecisionLog(Env& env, const fs::path& library) : env_(env), library
   if (!env_.Exists(folder)) return;
   for (const std::string& name : env_.List(folder)) {
     try {
+      const uint64_t number = std::stoull(name);
+      last_number_ = std::max(last_number_, number);  // also of what cannot be read now
       const std::vector<std::byte> bytes = env_.Read(folder / name, kMostBytes);
       const auto* text = reinterpret_cast<const char*>(bytes.data());
-      const uint64_t number = std::stoull(name);
       decisions_[number] = ReadDecision(number, json::parse(text, text + bytes.size()));
     } catch (const std::exception&) {  // what cannot be read does no harm
     }
@@ -163,7 +164,7 @@ void DecisionLog::Index() {
 
 ServedDecision DecisionLog::Add(ServedDecision decision, bool move, const fs::path& root) {
   const std::lock_guard lock(mutex_);
-  decision.number = decisions_.empty() ? 1 : decisions_.rbegin()->first + 1;
+  decision.number = ++last_number_;
   decision.time = TimeNow();
   decision.moved = move && !decision.gone.empty();
   Save(decision);
