@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <cstdlib>
@@ -90,8 +91,10 @@ class Attack {
       const SearchResult result =
           index_.Search(BinaryCodes(kBits, {code.begin(), code.end()}), kNearest, RunContext());
       std::vector<Neighbour> all;
-      for (const int64_t id : alive_) all.push_back({HammingDistance(code, CodeOf(id)), id});
-      std::ranges::partial_sort(all, all.begin() + kNearest);
+      for (const int64_t id : alive_) {
+        all.push_back({.id = id, .distance = HammingDistance(code, CodeOf(id))});
+      }
+      std::partial_sort(all.begin(), all.begin() + kNearest, all.end());
       if (!std::equal(result.neighbours.begin(), result.neighbours.end(), all.begin())) {
         throw Error(ErrorCode::kInternal, "an answer is not that of brute force");
       }
@@ -152,7 +155,7 @@ class Attack {
   std::atomic<int64_t> searches_ = 0;
 };
 
-void Run(const Load& load) {
+void KeepUp(const Load& load) {
   Attack attack(load);
   attack.Check();
   fmt::print("{} codes, {:.0f} MiB\n", load.codes, ResidentMib());
@@ -175,7 +178,7 @@ int main(int argc, char** argv) {
   if (argc > 3) load.threads = std::atoi(argv[3]);
   if (argc > 4) load.batch = std::atoll(argv[4]);
   try {
-    bitpool::Run(load);
+    bitpool::KeepUp(load);
     return 0;
   } catch (const std::exception& error) {
     fmt::print(stderr, "index_load: {}\n", error.what());

@@ -99,7 +99,8 @@ class ReferenceCodes:
         pictures.mkdir()
         for content in contents:
             (pictures / f"{digest_of(content)}.png").write_bytes(content)
-        for name, arguments in {"shipped": [], "short": ["--bits", 16], "long": ["--bits", 48]}.items():
+        choices: dict[str, list[object]] = {"shipped": [], "short": ["--bits", 16], "long": ["--bits", 48]}
+        for name, arguments in choices.items():
             library = folder / f"reference-{name}"
             program.must("index", pictures, "--library", library, *arguments, "--quiet")
             self._take(library)
