@@ -83,6 +83,7 @@ int Train(const TrainOptions& options, const Session& session) {
   }
   const nlohmann::json training = DescribeTraining(settings, trained.summary, context.seed());
   SaveModel(env, options.out, {.model = trained.model, .training = training}, options.if_exists);
+  if (!options.features.empty() && !trained.summary.interrupted) RemoveCheckpoint(env, options.out);
   if (session.json()) {
     Session::Print(training);
   } else if (!trained.summary.iterations.empty()) {

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "bitpool/base/shown_text.h"
+#include "bitpool/io/mapping_guard.h"
 #include "bitpool/version.h"
 #include "interrupt.h"
 #include "number_checks.h"
@@ -18,7 +19,9 @@ namespace {
 
 int RunAction(const Session& session) {
   try {
-    return session.action();
+    const int status = session.action();
+    RequireMappedFilesWhole();
+    return status;
   } catch (const Error& error) {
     Session::Complain(error.what());
     return ExitStatusOf(error.code());
@@ -77,6 +80,9 @@ int Main(const Program& program, int argc, char** argv) {
 int RunProgram(const Program& program, int argc, char** argv) {
   try {
     return Main(program, argc, argv);
+  } catch (const std::bad_alloc&) {
+    std::fputs("bitpool: out of memory\n", stderr);
+    return kExitResources;
   } catch (...) {
     std::fputs("bitpool: internal error\n", stderr);
     return kExitInternal;

@@ -8,11 +8,13 @@
 #include <string_view>
 
 #include "bitpool/base/shown_text.h"
+#include "bitpool/io/mapping_guard.h"
 
 namespace bitpool::app {
 namespace {
 
 void Write(std::string_view text) {
+  RequireMappedFilesWhole();
   if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0) {
     throw Error(ErrorCode::kIo, "cannot write to standard output");
   }

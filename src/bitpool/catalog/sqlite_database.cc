@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <cerrno>
+
 #include "bitpool/base/error.h"
 
 namespace bitpool {
@@ -95,7 +97,10 @@ int64_t SqliteDatabase::ReadNumber(const std::string& sql) {
 }
 
 void SqliteDatabase::Fail(int result) {
-  const Meaning meaning = MeaningOf(result);
+  Meaning meaning = MeaningOf(result);
+  // Where the files beside the database find no room, SQLite speaks of input and output.
+  const bool full = connection_ && sqlite3_system_errno(connection_.get()) == ENOSPC;
+  if (full && meaning.code == ErrorCode::kIo) meaning = MeaningOf(SQLITE_FULL);
   const char* reason = connection_ ? sqlite3_errmsg(connection_.get()) : sqlite3_errstr(result);
   throw Error(meaning.code, name_, fmt::format("{} ({})", meaning.text, reason));
 }

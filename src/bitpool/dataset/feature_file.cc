@@ -8,6 +8,7 @@
 
 #include "bitpool/base/error.h"
 #include "bitpool/base/half.h"
+#include "bitpool/io/mapping_guard.h"
 #include "bitpool/io/sample_file.h"
 
 namespace bitpool {
@@ -40,6 +41,19 @@ uint64_t Start(std::span<const uint64_t> ends, size_t image) {
   return image == 0 ? 0 : ends[image - 1];
 }
 
+// As Eigen's, which frees a matrix twice when there is no memory for its new size: there is nothing
+// left to free here.
+void Resize(MatrixF& matrix, Index rows, Index columns) {
+  if (matrix.size() != rows * columns) matrix.resize(0, 0);
+  matrix.resize(rows, columns);
+}
+
+// Ends climb, but those of a file that somebody cuts off turn to zeros.
+uint64_t Count(std::span<const uint64_t> ends, size_t image) {
+  const uint64_t start = Start(ends, image), end = ends[image];
+  return end > start ? end - start : 0;
+}
+
 }  // namespace
 
 FeatureFileWriter::FeatureFileWriter(Env& env, const std::filesystem::path& path, Index dimension,
@@ -63,6 +77,7 @@ FeatureFileWriter::FeatureFileWriter(Env& env, const std::filesystem::path& path
 
 void FeatureFileWriter::Append(const std::string& name, const MatrixFRef& descriptors) {
   RequireDescriptors(name, descriptors, dimension_);
+  Resize(contiguous_, descriptors.rows(), descriptors.cols());
   contiguous_ = descriptors;  // a block of a larger matrix may have gaps between its columns
   const std::span<const float> values(contiguous_.data(), static_cast<size_t>(contiguous_.size()));
   if (precision_ == Precision::kHalf) {
@@ -149,12 +164,11 @@ void FeatureFile::ReadImagesPerPicture() {
 std::string FeatureFile::name(Index image) const {
   const auto i = static_cast<size_t>(image);
   const uint64_t begin = Start(name_ends_, i);
-  return {reinterpret_cast<const char*>(names_.data()) + begin, name_ends_[i] - begin};
+  return {reinterpret_cast<const char*>(names_.data()) + begin, Count(name_ends_, i)};
 }
 
 Index FeatureFile::descriptor_count(Index image) const {
-  const auto i = static_cast<size_t>(image);
-  return static_cast<Index>(descriptor_ends_[i] - Start(descriptor_ends_, i));
+  return static_cast<Index>(Count(descriptor_ends_, static_cast<size_t>(image)));
 }
 
 std::span<const std::byte> FeatureFile::Stored(Index image) const {
@@ -170,13 +184,15 @@ std::span<const std::byte> FeatureFile::Stored(Index image) const {
 
 void FeatureFile::Read(Index image, MatrixF& descriptors) const {
   const std::span<const std::byte> bytes = Stored(image);
-  descriptors.resize(dimension_, descriptor_count(image));
+  const auto row_bytes = dimension_ * static_cast<Index>(DTypeSize(descriptors_.dtype));
+  Resize(descriptors, dimension_, static_cast<Index>(bytes.size()) / row_bytes);
   const std::span<float> out(descriptors.data(), static_cast<size_t>(descriptors.size()));
   if (precision_ == Precision::kHalf) {
     HalfToFloat({reinterpret_cast<const uint16_t*>(bytes.data()), out.size()}, out);
   } else if (!bytes.empty()) {
     std::memcpy(out.data(), bytes.data(), bytes.size());
   }
+  RequireWhole(bytes);
 }
 
 }  // namespace bitpool

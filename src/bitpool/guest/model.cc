@@ -53,12 +53,13 @@ Model TrainOnImages(std::string_view method, const std::filesystem::path& featur
                     const TrainOptions& options, const Run& run) {
   const MethodSettings settings = SettingsOf(method, options);
   const FeatureFile images = FeatureFile::Open(Env::Posix(), features);
-  Model model = ModelOf(
-      TrainOnFeatures(Env::Posix(),
-                      {.settings = settings, .output = output, .labels = labels, .resume = true},
-                      images, ContextOf(run)),
-      settings, run);
+  Trained<HashModel> trained = TrainOnFeatures(
+      Env::Posix(), {.settings = settings, .output = output, .labels = labels, .resume = true},
+      images, ContextOf(run));
+  const bool interrupted = trained.summary.interrupted;
+  Model model = ModelOf(std::move(trained), settings, run);
   model.Save(output);
+  if (!interrupted) RemoveCheckpoint(Env::Posix(), output);
   return model;
 }
 

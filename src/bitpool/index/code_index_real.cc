@@ -6,6 +6,7 @@
 #include "bitpool/index/index_snapshot.h"
 #include "bitpool/index/segment_real_scan.h"
 #include "bitpool/index/split_search.h"
+#include "bitpool/index/whole_segments.h"
 
 namespace bitpool {
 namespace {
@@ -75,6 +76,7 @@ RealSearchResult IndexSnapshot::SearchReal(const MatrixFRef& weights, int64_t k,
     }
   };
   SplitSearch(piece_counts, queries.size(), context, find_best, answers);
+  for (const Part& part : content_->parts) RequireWhole(*part.segment);
   return result;
 }
 

@@ -5,6 +5,7 @@
 
 #include "bitpool/base/error.h"
 #include "bitpool/index/index_snapshot.h"
+#include "bitpool/index/whole_segments.h"
 
 namespace bitpool {
 namespace {
@@ -89,6 +90,7 @@ void IndexSnapshot::FindPairs(int radius, const RunContext& context, IdPairSink 
       }
     }
   });
+  RequireWhole(*segment);
   if (!pairs.empty()) emit(pairs);
 }
 
@@ -108,6 +110,7 @@ std::vector<std::vector<int64_t>> IndexSnapshot::FindGroups(int radius,
       return true;
     });
   }
+  RequireWhole(*segment);
   std::erase_if(members, [](const std::vector<int64_t>& group) { return group.size() < 2; });
   for (std::vector<int64_t>& group : members) std::sort(group.begin(), group.end());
   std::sort(members.begin(), members.end());

@@ -10,6 +10,7 @@
 #include "bitpool/index/segment_choice.h"
 #include "bitpool/index/segment_scan.h"
 #include "bitpool/index/split_search.h"
+#include "bitpool/index/whole_segments.h"
 
 namespace bitpool {
 namespace {
@@ -33,6 +34,7 @@ bool IndexSnapshot::CopyCode(int64_t id, std::span<uint8_t> code) const {
   const Place place = Find(id);
   if (place.part == nullptr) return false;
   place.part->segment->CopyCode(place.slot, code.data());
+  RequireWhole(*place.part->segment);
   return true;
 }
 
@@ -63,6 +65,7 @@ IndexSnapshot::MergedRows IndexSnapshot::Merge(int bits, std::span<const Part> p
     parts[slots[i].part].segment->CopyCode(slots[i].slot, merged.rows.data() + i * bytes);
     merged.ids.push_back(slots[i].id);
   }
+  for (const Part& part : parts) RequireWhole(*part.segment);
   return merged;
 }
 
@@ -106,6 +109,7 @@ SearchResult IndexSnapshot::Search(const BinaryCodes& queries, int64_t k,
     }
   };
   SplitSearch(piece_counts, query_count, context, find_best, answers);
+  for (const Part& part : content_->parts) RequireWhole(*part.segment);
   return result;
 }
 
@@ -142,6 +146,7 @@ std::vector<std::vector<Neighbour>> IndexSnapshot::RangeSearch(const BinaryCodes
     }
     std::sort(all.begin(), all.end());
   }
+  for (const Part& part : content_->parts) RequireWhole(*part.segment);
   return results;
 }
 

@@ -188,8 +188,10 @@ SearchCost MultiIndex::LocateBuckets(uint32_t first_position, Scratch& scratch) 
   size_t candidates = 0;
   for (Scratch::Bucket& bucket : scratch.buckets_) {
     const uint32_t* const positions = positions_.data() + bucket.substring * size_;
-    const uint32_t* begin = positions + offsets_[bucket.slot];
-    const uint32_t* const end = positions + offsets_[bucket.slot + 1];
+    const uint32_t first = offsets_[bucket.slot];
+    const uint32_t* begin = positions + first;
+    // Offsets ascend, but those of a file that is being cut off turn to zeros.
+    const uint32_t* const end = positions + std::max(first, offsets_[bucket.slot + 1]);
     __builtin_prefetch(begin);
     if (first_position != 0) begin = std::lower_bound(begin, end, first_position);
     bucket.positions = begin;

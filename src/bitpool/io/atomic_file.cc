@@ -1,12 +1,12 @@
 #include "bitpool/io/atomic_file.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
-#include <atomic>
+#include <optional>
 #include <utility>
 
 #include "bitpool/base/error.h"
+#include "bitpool/io/mapping_guard.h"
 
 namespace bitpool {
 namespace {
@@ -17,11 +17,36 @@ std::filesystem::path FolderOf(const std::filesystem::path& path) {
   return path.has_parent_path() ? path.parent_path() : std::filesystem::path(".");
 }
 
-// A name beside `path` that no other writer uses.
-std::filesystem::path NameBeside(const std::filesystem::path& path) {
-  static std::atomic<unsigned> serial = 0;
-  return FolderOf(path) /
-         fmt::format(".{}.{}-{}.tmp", path.filename().string(), getpid(), serial++);
+// A name that a file has for a moment before it takes the place of another.
+std::filesystem::path NameBeside(const std::filesystem::path& path, int number) {
+  return FolderOf(path) / fmt::format(".{}.{}.tmp", path.filename().string(), number);
+}
+
+// Takes away what a writer left that was killed in that moment: nobody holds its lock any more.
+// False where that cannot be known.
+bool RemoveAbandoned(Env& env, const std::filesystem::path& temporary) {
+  try {
+    const std::optional<FileLock> lock = env.TryLock(temporary);
+    if (lock) env.Remove(temporary);
+    return lock.has_value();
+  } catch (const Error&) {  // no locks here, or not our file
+    return false;
+  }
+}
+
+// Gives a file a name beside the one that it is to have; that name.
+std::filesystem::path LinkBeside(Env& env, OutputFile& file, const std::filesystem::path& path) {
+  constexpr int kMostWriters = 1000;  // of this path at one time
+  for (int number = 0;;) {
+    std::filesystem::path temporary = NameBeside(path, number);
+    try {
+      file.LinkAs(temporary);
+      return temporary;
+    } catch (const Error& error) {
+      if (error.code() != ErrorCode::kInvalidArgument || number == kMostWriters) throw;
+    }
+    if (!RemoveAbandoned(env, temporary)) ++number;
+  }
 }
 
 }  // namespace
@@ -55,12 +80,12 @@ void AtomicFile::WriteAt(uint64_t offset, std::span<const std::byte> bytes) {
 
 void AtomicFile::Commit() {
   Flush();
+  RequireMappedFilesWhole();  // or this would be made from something that was not there
   file_->Sync();
   if (if_exists_ == IfExists::kFail) {
     file_->LinkAs(path_);
   } else {
-    const std::filesystem::path temporary = NameBeside(path_);
-    file_->LinkAs(temporary);
+    const std::filesystem::path temporary = LinkBeside(env_, *file_, path_);
     try {
       env_.Rename(temporary, path_);
     } catch (...) {

@@ -15,8 +15,8 @@ namespace bitpool {
 enum class IfExists { kFail, kReplace };
 
 // A file that appears under its name complete or not at all: it is written to a temporary in the
-// same folder, synced, renamed, and the folder synced. Until Commit returns, and when it throws,
-// the old file stays as it was.
+// same folder, synced, renamed, and the folder synced. When Commit throws, or the process is killed
+// in it, there is the old file or the new one; what is left beside it goes when it is written next.
 class AtomicFile {
  public:
   // Throws kInvalidArgument at once when the file exists and may not be replaced: before the work,

@@ -1,10 +1,13 @@
 #include "bitpool/io/atomic_file.h"
 
+#include <fmt/format.h>
+#include <gmock/gmock.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
 #include <csignal>
+#include <optional>
 #include <set>
 
 #include "bitpool/base/random.h"
@@ -79,6 +82,56 @@ TEST(AtomicFile, AFolderIsNotReplaced) {
               [&] { AtomicFile(Env::Posix(), folder.path(), IfExists::kReplace); });
 }
 
+TEST(AtomicFile, WhatAKilledWriterLeftIsRemovedByTheNext) {
+  const TempFolder folder;
+  Save(Env::Posix(), folder / "a", 'o', IfExists::kReplace);
+  for (const char* left : {".a.0.tmp", ".b.0.tmp"}) {
+    Save(Env::Posix(), folder / left, 'l', IfExists::kFail);
+  }
+  Save(Env::Posix(), folder / "a", 'n', IfExists::kReplace);
+  EXPECT_EQ(Content(folder / "a"), Saved('n'));
+  EXPECT_EQ(Env::Posix().List(folder.path()), (std::vector<std::string>{".b.0.tmp", "a"}));
+}
+
+TEST(AtomicFile, WhatAnotherWriterIsUsingIsLeftAlone) {
+  const TempFolder folder;
+  const std::optional<FileLock> other = Env::Posix().TryLock(folder / ".a.0.tmp");
+  Save(Env::Posix(), folder / "a", 'n', IfExists::kReplace);
+  EXPECT_EQ(Content(folder / "a"), Saved('n'));
+  EXPECT_EQ(Env::Posix().List(folder.path()), (std::vector<std::string>{".a.0.tmp", "a"}));
+}
+
+// The writer's own file is locked from its beginning to its end, with a name on disk and without.
+class AtomicFileTemporaries : public ::testing::TestWithParam<bool> {};
+INSTANTIATE_TEST_SUITE_P(Temporaries, AtomicFileTemporaries, ::testing::Values(true, false));
+
+TEST_P(AtomicFileTemporaries, IsLockedUnderItsName) {
+  const std::unique_ptr<Env> env = MakePosixEnv(GetParam());
+  const TempFolder folder;
+  {
+    const std::unique_ptr<OutputFile> file = env->CreateTemporary(folder.path());
+    file->LinkAs(folder / "x");
+    EXPECT_FALSE(env->TryLock(folder / "x"));
+  }
+  EXPECT_TRUE(env->TryLock(folder / "x"));
+}
+
+TEST(AtomicFile, NamedTemporariesOfKilledProcessesAreRemoved) {
+  const std::unique_ptr<Env> env = MakePosixEnv(/*nameless=*/false);
+  const TempFolder folder;
+  constexpr int kNoProcess = 1 << 30;  // beyond the largest number of a process
+  const std::string dead = fmt::format(".bitpool-{}-0.tmp", kNoProcess);
+  const std::string alive = fmt::format(".bitpool-{}-9999.tmp", getpid());
+  const std::string locked = fmt::format(".bitpool-{}-1.tmp", kNoProcess);
+  for (const std::string& name : {dead, alive, std::string(".bitpool-x.tmp")}) {
+    Save(Env::Posix(), folder / name, 'l', IfExists::kFail);
+  }
+  const std::optional<FileLock> other = env->TryLock(folder / locked);
+  Save(*env, folder / "a", 'n', IfExists::kReplace);
+  EXPECT_THAT(env->List(folder.path()),
+              ::testing::UnorderedElementsAre(alive, locked, ".bitpool-x.tmp", "a"));
+}
+
 class AtomicFileFaults : public ::testing::TestWithParam<bool> {};
 
 TEST_P(AtomicFileFaults, TheNthOperationFails) {
@@ -143,6 +196,8 @@ TEST(AtomicFile, KilledAtAnyMomentLeavesOldOrNew) {
     seen.insert(content[0]);
   }
   EXPECT_GT(seen.size(), 1U);  // the children did save
+  Save(Env::Posix(), folder / "a", 'z', IfExists::kReplace);
+  EXPECT_EQ(Env::Posix().List(folder.path()), std::vector<std::string>{"a"});
 }
 
 }  // namespace

@@ -12,6 +12,7 @@
 
 #include "bitpool/io/checksum.h"
 #include "bitpool/io/json_text.h"
+#include "bitpool/io/mapping_guard.h"
 
 namespace bitpool {
 namespace {
@@ -411,6 +412,7 @@ const Section& Container::Find(std::string_view section, DType dtype, size_t ran
 
 std::span<const std::byte> Container::Read(const Section& section, uint64_t offset,
                                            uint64_t length) const {
+  RequireWhole(view_->bytes());  // where to read may have been read from the file, too
   if (length > 0) {
     const uint64_t last = (offset + length - 1) / kContainerBlockBytes;
     for (uint64_t block = offset / kContainerBlockBytes; block <= last; ++block)
@@ -431,6 +433,7 @@ void Container::VerifyBlock(const Section& section, uint64_t block) const {
                   (section.first_block + block) * sizeof(uint64_t),
               sizeof(expected));
   if (Checksum(view_->bytes().subspan(section.offset + begin, length)) != expected) {
+    RequireWhole(view_->bytes());  // that would be the reason
     throw Damaged(section.name,
                   fmt::format("bytes {} to {} do not match their checksum", begin, begin + length));
   }

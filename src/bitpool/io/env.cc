@@ -3,6 +3,7 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -10,10 +11,17 @@
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
+#include <charconv>
+#include <csignal>
 #include <cstring>
+#include <mutex>
+#include <set>
+#include <string_view>
+#include <system_error>
 #include <utility>
 
 #include "bitpool/base/error.h"
+#include "bitpool/io/mapping_guard.h"
 #include "bitpool/io/system_error.h"
 #include "bitpool/io/trusted_open.h"
 
@@ -31,6 +39,7 @@ class Descriptor {
   Descriptor(const Descriptor&) = delete;
   Descriptor& operator=(const Descriptor&) = delete;
   int number() const { return number_; }
+  int Release() { return std::exchange(number_, -1); }
 
  private:
   int number_;
@@ -80,7 +89,11 @@ class PosixOutput : public OutputFile {
  public:
   // `name` is the temporary name on disk, empty for a nameless file.
   PosixOutput(int descriptor, fs::path folder, fs::path name)
-      : descriptor_(descriptor), folder_(std::move(folder)), name_(std::move(name)) {}
+      : descriptor_(descriptor), folder_(std::move(folder)), name_(std::move(name)) {
+    // Tells others that somebody is still writing. Where there are no locks they cannot know, and
+    // leave it alone.
+    flock(descriptor_.number(), LOCK_EX | LOCK_NB);
+  }
 
   ~PosixOutput() override {
     if (!name_.empty()) unlink(name_.c_str());
@@ -129,13 +142,31 @@ class PosixOutput : public OutputFile {
   uint64_t size_ = 0;
 };
 
+constexpr std::string_view kTemporaryStart = ".bitpool-", kTemporaryEnd = ".tmp";
+
+// The process that a temporary with a name belongs to.
+std::optional<pid_t> OwnerOf(std::string_view name) {
+  if (!name.starts_with(kTemporaryStart) || !name.ends_with(kTemporaryEnd)) return std::nullopt;
+  name.remove_prefix(kTemporaryStart.size());
+  pid_t owner = 0;
+  const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), owner);
+  return error == std::errc() && *end == '-' ? std::optional(owner) : std::nullopt;
+}
+
+// Whether nobody writes to it any more: no process here, and none elsewhere that holds its lock.
+bool IsAbandoned(const fs::path& path, pid_t owner) {
+  if (kill(owner, 0) == 0 || errno != ESRCH) return false;
+  const Descriptor file(open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NOFOLLOW));
+  return file.number() >= 0 && flock(file.number(), LOCK_EX | LOCK_NB) == 0;
+}
+
 class PosixEnv : public Env {
  public:
   explicit PosixEnv(bool nameless) : nameless_(nameless) {}
 
   std::shared_ptr<const FileView> Map(const fs::path& path) override {
     // Non-blocking, so that a pipe is refused below instead of waited for.
-    const Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+    Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
     if (file.number() < 0) ThrowSystem(path, "open", errno);
     const FileStatus status = StatusOf(file.number(), path);
     if (status.kind != FileKind::kFile) {
@@ -145,6 +176,7 @@ class PosixEnv : public Env {
     if (length == 0) return FileView::FromMapping(path.string(), nullptr, 0);
     void* data = mmap(nullptr, length, PROT_READ, MAP_SHARED, file.number(), 0);
     if (data == MAP_FAILED) ThrowSystem(path, "map", errno);
+    GuardMapping(path.string(), file.Release(), data, length);
     return FileView::FromMapping(path.string(), data, length);
   }
 
@@ -156,9 +188,11 @@ class PosixEnv : public Env {
         ThrowSystem(folder, "create a file in this folder", errno);
       }
     }
+    RemoveAbandoned(folder);
     static std::atomic<unsigned> serial = 0;
     while (true) {
-      const fs::path name = folder / fmt::format(".bitpool-{}-{}.tmp", getpid(), serial++);
+      const fs::path name =
+          folder / fmt::format("{}{}-{}{}", kTemporaryStart, getpid(), serial++, kTemporaryEnd);
       const int file = open(name.c_str(), O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0666);
       if (file >= 0) return std::make_unique<PosixOutput>(file, folder, name);
       if (errno != EEXIST) ThrowSystem(folder, "create a file in this folder", errno);
@@ -258,7 +292,20 @@ class PosixEnv : public Env {
   std::optional<FileLock> TryLock(const fs::path& path) override { return FileLock::TryTake(path); }
 
  private:
+  // Where files have names from the beginning, a killed process leaves them behind. They are looked
+  // for once in every folder that is written to.
+  void RemoveAbandoned(const fs::path& folder) {
+    const std::scoped_lock lock(mutex_);
+    if (!looked_through_.insert(folder).second) return;
+    for (const std::string& name : List(folder)) {
+      const std::optional<pid_t> owner = OwnerOf(name);
+      if (owner && IsAbandoned(folder / name, *owner)) unlink((folder / name).c_str());
+    }
+  }
+
   bool nameless_;
+  std::mutex mutex_;
+  std::set<fs::path> looked_through_;
 };
 
 }  // namespace

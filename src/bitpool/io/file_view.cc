@@ -7,6 +7,8 @@
 #include <span>
 #include <utility>
 
+#include "bitpool/io/mapping_guard.h"
+
 namespace bitpool {
 namespace {
 
@@ -43,7 +45,7 @@ std::shared_ptr<const FileView> FileView::FromMapping(std::string name, void* da
 }
 
 FileView::~FileView() {
-  if (mapping_ != nullptr) munmap(mapping_, bytes_.size());
+  if (mapping_ != nullptr) EndMapping(mapping_);
 }
 
 void FileView::NoteTouched(size_t count) const {

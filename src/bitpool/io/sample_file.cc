@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "bitpool/base/error.h"
+#include "bitpool/io/mapping_guard.h"
 
 namespace bitpool {
 namespace {
@@ -31,6 +32,7 @@ SampleFile::SampleFile(std::string name, SampleLayout layout, Fetch fetch)
 SampleFile::SampleFile(const std::shared_ptr<const FileView>& view, SampleLayout layout)
     : SampleFile(view->name(), std::move(layout), [view](uint64_t offset, uint64_t length) {
         view->NoteTouched(length);
+        RequireWhole(view->bytes());
         return view->bytes().subspan(offset, length);
       }) {}
 
@@ -48,6 +50,7 @@ void SampleFile::Read(uint64_t first, uint64_t count, DType as, std::span<std::b
               out.subspan((done + i) * out_bytes, out_bytes));
     }
   }
+  fetch_(layout_.base, 0);  // asks whether the file was whole until now
 }
 
 std::span<const std::byte> SampleFile::Stored() const {

@@ -145,11 +145,13 @@ Trained<HashModel> TrainOnFeatures(Env& env, const FeatureTraining& training,
     return OnPooledVectors(env, training, views ? features : pictures, context);
   };
   Trained<HashModel> trained = train();
-  // A training that was interrupted keeps its checkpoint.
-  const fs::path checkpoint = Beside(training.output, ".checkpoint");
-  if (!trained.summary.interrupted && env.Exists(checkpoint)) env.Remove(checkpoint);
   trained.summary.seconds = watch.seconds();
   return trained;
+}
+
+void RemoveCheckpoint(Env& env, const fs::path& output) {
+  const fs::path checkpoint = Beside(output, ".checkpoint");
+  if (env.Exists(checkpoint)) env.Remove(checkpoint);
 }
 
 }  // namespace bitpool

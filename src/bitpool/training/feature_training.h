@@ -24,12 +24,17 @@ struct FeatureTraining {
 };
 
 // Trains any method on local features. Those that learn from local features themselves spill their
-// records to a file when they do not fit, and write a checkpoint after every iteration, which is
-// removed at the end. The others learn from the vectors of generalised max pooling. Images without
-// descriptors are left out and named in the summary, with all views of the picture. Views are used
-// by the methods that learn from them (UsesViews), and otherwise left out. Throws kInvalidArgument
-// when the checkpoint is that of another job, or when labels are missing or not wanted.
+// records to a file when they do not fit, and write a checkpoint after every iteration, which
+// stays: RemoveCheckpoint takes it away once the model is saved. The others learn from the vectors
+// of generalised max pooling. Images without descriptors are left out and named in the summary,
+// with all views of the picture. Views are used by the methods that learn from them (UsesViews),
+// and otherwise left out. Throws kInvalidArgument when the checkpoint is that of another job, or
+// when labels are missing or not wanted.
 Trained<HashModel> TrainOnFeatures(Env& env, const FeatureTraining& training,
                                    const FeatureSet& features, const RunContext& context);
+
+// Ends a training whose model has been saved as `output`: not before, or a disk that is full then
+// would cost the whole training.
+void RemoveCheckpoint(Env& env, const std::filesystem::path& output);
 
 }  // namespace bitpool
