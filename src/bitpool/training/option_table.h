@@ -51,7 +51,8 @@ class OptionTable {
  public:
   // `access` is a pointer to a member, or a function of the struct that gives a reference to one.
   template <class Access>
-  OptionTable& Add(std::string name, Access access, std::string help, OptionRange range = {}) {
+  OptionTable& Add(std::string name, const Access& access, std::string help,
+                   OptionRange range = {}) {
     using Value = std::remove_cvref_t<std::invoke_result_t<Access, Options&>>;
     constexpr OptionType type = std::is_same_v<Value, bool> ? OptionType::kSwitch
                                 : std::is_integral_v<Value> ? OptionType::kWhole
