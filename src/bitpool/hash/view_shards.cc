@@ -7,7 +7,7 @@
 #include "bitpool/base/error.h"
 #include "bitpool/hash/shard_passes.h"
 #include "bitpool/hash/view_batches.h"
-#include "bitpool/hash/view_columns.h"
+#include "bitpool/hash/view_sums.h"
 
 namespace bitpool {
 namespace {
@@ -16,16 +16,16 @@ namespace {
 constexpr const char* kWeights = "whitening.weights";
 constexpr const char* kBias = "whitening.bias";
 
-// The moments of the means of the pictures. Places are counted in pictures.
-class PictureMeansPass : public SumPass<Moments> {
+// The sums of views. Places are counted in pictures.
+class ViewSumsPass : public SumPass<Sums> {
  public:
-  explicit PictureMeansPass(Index per_picture = 1) : per_picture_(per_picture) {}
+  explicit ViewSumsPass(Index per_picture = 1) : per_picture_(per_picture) {}
 
-  std::string_view name() const override { return "picture-means"; }
+  std::string_view name() const override { return "view-sums"; }
   void Visit(FieldVisitor& fields) override { fields.Visit("per_picture", per_picture_); }
 
  private:
-  SumTerms<Moments> ComputeTerms(Shard& shard, const RunContext& context) const override {
+  SumTerms<Sums> ComputeTerms(Shard& shard, const RunContext& context) const override {
     const ShardColumns images(shard, kImageVectors);
     const ShardPlace& place = shard.place();
     if (per_picture_ < 1 || place.first % per_picture_ != 0 || place.count % per_picture_ != 0) {
@@ -34,12 +34,10 @@ class PictureMeansPass : public SumPass<Moments> {
           fmt::format("a shard of {} images from image {} on: expected whole pictures of {}",
                       place.count, place.first, per_picture_));
     }
-    const ShardPlace pictures{.first = place.first / per_picture_,
-                              .count = place.count / per_picture_,
-                              .total = place.total / per_picture_};
-    pictures.Validate();
-    const PictureMeans means({.vectors = images, .per_picture = per_picture_});
-    return ComputeMoments(pictures, means, context);
+    return SumViews({.first = place.first / per_picture_,
+                     .count = place.count / per_picture_,
+                     .total = place.total / per_picture_},
+                    {.vectors = images, .per_picture = per_picture_}, context);
   }
 
   Index per_picture_;
@@ -89,18 +87,16 @@ ViewWhitening LearnWhitening(const WhiteningOptions& options, Shards& shards, In
                              const RunContext& context) {
   options.Validate();
   RequireViews(shards.size(), per_picture);
-  MomentsPass of_images(kImageVectors);
-  PictureMeansPass of_means(per_picture);
-  const Moments images = RunSums(shards, of_images, Moments(), context);
-  const Moments means = RunSums(shards, of_means, Moments(), context);
-  ViewWhitening whitening = FindWhitening(options, images, means, per_picture);
+  ViewSumsPass views(per_picture);
+  ViewWhitening whitening =
+      FindWhitening(options, RunSums(shards, views, BlankViewSums(0), context), per_picture);
   WhitenPass whiten(whitening.forward);
   RunSums<Sums>(shards, whiten, {}, context);
   return whitening;
 }
 
 std::unique_ptr<Pass> MakeViewPass(std::string_view name) {
-  if (name == PictureMeansPass().name()) return std::make_unique<PictureMeansPass>();
+  if (name == ViewSumsPass().name()) return std::make_unique<ViewSumsPass>();
   if (name == WhitenPass().name()) return std::make_unique<WhitenPass>();
   return nullptr;
 }
