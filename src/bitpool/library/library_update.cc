@@ -29,6 +29,15 @@ constexpr size_t kHashesAtOnce = 1024;
 // Another process has changed what this one had begun with.
 struct FactsChanged {};
 
+KnownPicture KnownOf(const CataloguedPicture& picture) {
+  return {.id = picture.id,
+          .size = picture.size,
+          .modified_ns = picture.modified_ns,
+          .content_hash = picture.content_hash,
+          .can_be_seen = CanBeSeen(picture),
+          .has_hash = picture.perceptual_hash.has_value()};
+}
+
 class Updater {
  public:
   Updater(LibraryWriter& writer, const LibraryUpdate& update, const RunContext& context)
@@ -116,14 +125,8 @@ class Updater {
       });
       if (clear_next_) return;
     }
-    snapshot->ForEach(set_, [&](const CataloguedPicture& picture) {
-      known_[picture.path] = {.id = picture.id,
-                              .size = picture.size,
-                              .modified_ns = picture.modified_ns,
-                              .content_hash = picture.content_hash,
-                              .can_be_seen = CanBeSeen(picture),
-                              .has_hash = picture.perceptual_hash.has_value()};
-    });
+    snapshot->ForEach(
+        set_, [&](const CataloguedPicture& picture) { known_[picture.path] = KnownOf(picture); });
     if (folder_.is_shared()) ReadCameSince(*snapshot);
   }
 
@@ -273,12 +276,9 @@ class Updater {
     for (const FoundPicture* found : chunk) {
       const auto picture = snapshot->FindByPath(found->path);
       if (!picture) continue;
-      known_[found->path] = {.id = picture->id,
-                             .size = picture->size,
-                             .modified_ns = picture->modified_ns,
-                             .content_hash = picture->content_hash,
-                             .has_code = !picture->code.empty(),
-                             .found = true};
+      KnownPicture& known = known_[found->path];
+      known = KnownOf(*picture);
+      known.found = true;
     }
   }
 
