@@ -72,7 +72,7 @@ bool Index::Contains(std::int64_t id) const { return impl_->codes->Contains(id);
 std::int64_t Index::Add(const Codes& codes) {
   const std::lock_guard lock(impl_->giving);
   const int64_t first = impl_->next_id;
-  const std::vector<int64_t> ids = CountIds(first, static_cast<bitpool::Index>(codes.size()));
+  const std::vector<int64_t> ids = CountIds(first, static_cast<Eigen::Index>(codes.size()));
   impl_->codes->Add(BinaryCodesOf(codes), ids);
   impl_->next_id += static_cast<int64_t>(ids.size());
   return first;

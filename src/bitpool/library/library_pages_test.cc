@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 
+#include "bitpool/base/shown_text.h"
 #include "bitpool/library/library_testing.h"
 #include "bitpool/report/markup_testing.h"
 

@@ -403,7 +403,7 @@ void MakeFirstVersionOf(const fs::path& path) {
   }
   testing::Tamper(path / "first.sqlite", sql);
   for (const char* end : {"", "-wal", "-shm"}) {
-    fs::remove(folder.catalogue().string() + end);
+    fs::remove(folder.catalogue() + end);
   }
   fs::rename(path / "first.sqlite", folder.catalogue());
   if (fs::exists(folder.coder(facts.coder))) {

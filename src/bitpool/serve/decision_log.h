@@ -76,9 +76,8 @@ class DecisionLog {
   Env& env_;
   std::filesystem::path library_;
   mutable std::mutex mutex_;
-  uint64_t last_number_ = 0;  // that was ever given, so that none is given again
+  uint64_t last_number_ = 0;  // of any file there, also one that cannot be read
   std::map<uint64_t, ServedDecision> decisions_;
-  uint64_t last_number_ = 0;  // of any file there, also one that cannot be read: none is replaced
   std::set<std::pair<std::string, Content>> gone_;
 };
 
