@@ -121,14 +121,15 @@ class Attack {
       codes.Append(NewCode());
       added.push_back(static_cast<int64_t>(rows_.size() / 8) - 1);
       int64_t& place = alive_[random_.Below(alive_.size())];
-      if (std::ranges::find(added, place) != added.end()) continue;
-      removed.push_back(std::exchange(place, added.back()));
+      if (std::ranges::find(added, place) == added.end()) {
+        removed.push_back(std::exchange(place, added.back()));
+      } else {  // it came just now, and stays
+        alive_.push_back(added.back());
+      }
     }
-    added.resize(static_cast<size_t>(codes.size()));
     if (index_.Change(removed, codes, added) != removed.size()) {
       throw Error(ErrorCode::kInternal, "an id that was there could not be removed");
     }
-    for (size_t i = removed.size(); i < added.size(); ++i) alive_.push_back(added[i]);
   }
 
   void Search(uint64_t seed, const std::atomic<bool>& over, std::mutex& mutex,

@@ -131,7 +131,7 @@ class Bench:
     def state(self, folder: pathlib.Path) -> State:
         """The files under a folder, the output of a job by its essence where it has one."""
         state = {str(path.relative_to(folder)): path.read_bytes() for path in sorted(folder.rglob("*"))
-                 if path.is_file() and not path.name.startswith("catalogue.sqlite-")}  # SQLite's own
+                 if path.is_file() and not library_model.is_beside(path)}
         if self.job.essence and self.job.outputs[0] in state:
             essence = folder.parent / "essence.npy"
             command = [word.replace("ESSENCE", str(essence)) for word in self.job.command(folder, list(self.job.essence))]

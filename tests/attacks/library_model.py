@@ -38,9 +38,13 @@ def expected_files(library: Library) -> set[str]:
     return files
 
 
+def is_beside(path: pathlib.Path) -> bool:
+    """Files that may be there or not: SQLite's own, and what was found out about pairs, which is found out again."""
+    return path.name.startswith(("catalogue.sqlite-", "verdicts.sqlite"))
+
+
 def present_files(folder: pathlib.Path) -> set[str]:
-    beside = {"catalogue.sqlite-wal", "catalogue.sqlite-shm"}  # SQLite's own, there while it likes
-    return {str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file()} - beside
+    return {str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file() and not is_beside(path)}
 
 
 def read(folder: pathlib.Path) -> Library | None:
