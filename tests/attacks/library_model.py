@@ -17,6 +17,7 @@ class Row:
 
     id: int
     size: int
+    content_hash: int
     code: bytes
 
 
@@ -72,11 +73,11 @@ def _read_database(path: pathlib.Path) -> Library | None:
 
 
 def _pictures(database: sqlite3.Connection, table: str) -> dict[str, Row]:
-    rows = list(database.execute(f"SELECT path, id, size, code, failure FROM {table}"))
-    found = {path.decode(): Row(number, size, code) for path, number, size, code, _ in rows}
+    rows = list(database.execute(f"SELECT path, id, size, content_hash, code, failure FROM {table}"))
+    found = {path.decode(): Row(*row) for path, *row, _ in rows}
     if len(found) != len(rows):
         raise AssertionError(f"a picture is twice in {table}")
-    failed = [(path, failure) for path, _, _, _, failure in rows if failure]
+    failed = [(path, failure) for path, *_, failure in rows if failure]
     if failed:
         raise AssertionError(f"pictures that are fine were noted as bad: {failed}")
     return found
