@@ -1,2 +1,3 @@
-// Called in a new process of the fork server before the program begins there; reads the settings of the attack.
+// Called in a new process of the fork server before the program begins there; reads the settings of
+// the attack.
 void BeginAttack(void);
