@@ -1,39 +1,16 @@
 #include "bitpool/io/file_lock.h"
 
 #include <fcntl.h>
-#include <fmt/format.h>
 #include <sys/file.h>
 #include <unistd.h>
 
 #include <cerrno>
-#include <system_error>
 #include <utility>
 
-#include "bitpool/base/error.h"
+#include "bitpool/io/system_error.h"
 
 namespace bitpool {
 namespace {
-
-ErrorCode CodeOf(int error_number) {
-  switch (error_number) {
-    case ENOENT:
-    case ENOTDIR:
-      return ErrorCode::kNotFound;
-    case ENOSPC:
-    case EDQUOT:
-    case EMFILE:
-    case ENFILE:
-    case ENOLCK:
-      return ErrorCode::kResources;
-    default:
-      return ErrorCode::kIo;
-  }
-}
-
-[[noreturn]] void ThrowSystem(const std::filesystem::path& path, int error_number) {
-  throw Error(CodeOf(error_number), path.string(),
-              fmt::format("cannot lock: {}", std::generic_category().message(error_number)));
-}
 
 int LockWithoutWaiting(int descriptor) {
   while (flock(descriptor, LOCK_EX | LOCK_NB) != 0) {
@@ -46,11 +23,11 @@ int LockWithoutWaiting(int descriptor) {
 
 std::optional<FileLock> FileLock::TryTake(const std::filesystem::path& path) {
   const int descriptor = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
-  if (descriptor < 0) ThrowSystem(path, errno);
+  if (descriptor < 0) ThrowSystem(path, "lock", errno);
   FileLock lock(descriptor);
   const int error_number = LockWithoutWaiting(descriptor);
   if (error_number == EWOULDBLOCK) return std::nullopt;
-  if (error_number != 0) ThrowSystem(path, error_number);
+  if (error_number != 0) ThrowSystem(path, "lock", error_number);
   return lock;
 }
 

@@ -23,6 +23,7 @@ ErrorCode CodeOf(int error_number) {
     case EMFILE:
     case ENFILE:
     case EFBIG:
+    case ENOLCK:
       return ErrorCode::kResources;
     default:
       return ErrorCode::kIo;

@@ -151,13 +151,6 @@ class IndexRoutesTest : public testing::ServiceTest {
     service = std::make_unique<Service>(Env::Posix(), ServiceOptions());
     service->AddIndex("codes", file);
   }
-  HttpResponse PostRaw(const std::string& target, const std::string& bytes) {
-    return Ask({.method = "POST",
-                .target = target,
-                .headers = {{"Content-Type", "application/octet-stream"},
-                            {"Accept", "application/octet-stream"}},
-                .body = bytes});
-  }
   std::filesystem::path file;
 };
 

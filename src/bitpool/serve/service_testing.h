@@ -54,6 +54,14 @@ class ServiceTest : public ::testing::Test {
     return Ask(
         {.method = "POST", .target = target, .headers = {{"Content-Type", type}}, .body = body});
   }
+  // Bytes for bytes.
+  HttpResponse PostRaw(const std::string& target, const std::string& bytes) {
+    return Ask({.method = "POST",
+                .target = target,
+                .headers = {{"Content-Type", "application/octet-stream"},
+                            {"Accept", "application/octet-stream"}},
+                .body = bytes});
+  }
   static nlohmann::json Json(const HttpResponse& response) {
     return nlohmann::json::parse(BodyOf(response), nullptr, false);
   }
