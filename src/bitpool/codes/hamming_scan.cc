@@ -1,6 +1,7 @@
 #include "bitpool/codes/hamming_scan.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cstring>
 
@@ -242,6 +243,20 @@ namespace bitpool {
 HWY_EXPORT(ScanGroup);
 HWY_EXPORT(TargetName);
 
+namespace {
+
+// The distance of any two nibbles: a query of a few microseconds cannot wait for bits to be counted
+// one table at a time.
+constexpr auto kNibbleDistances = [] {
+  std::array<std::array<uint8_t, 16>, 16> distances = {};
+  for (unsigned a = 0; a < 16; ++a) {
+    for (unsigned b = 0; b < 16; ++b) distances[a][b] = static_cast<uint8_t>(std::popcount(a ^ b));
+  }
+  return distances;
+}();
+
+}  // namespace
+
 ScanQueries::ScanQueries(std::span<const uint8_t> rows, size_t bytes_per_code)
     : bytes_per_code_(bytes_per_code),
       codes_(rows.begin(), rows.end()),
@@ -249,11 +264,8 @@ ScanQueries::ScanQueries(std::span<const uint8_t> rows, size_t bytes_per_code)
       planes_(rows.size() * kBlockCodes) {
   for (size_t i = 0; i < codes_.size(); ++i) {
     std::memset(planes_.data() + i * kBlockCodes, codes_[i], kBlockCodes);
-    for (unsigned nibble = 0; nibble < 16; ++nibble) {
-      tables_[i * 32 + nibble] = static_cast<uint8_t>(std::popcount(nibble ^ (codes_[i] & 15U)));
-      tables_[i * 32 + 16 + nibble] =
-          static_cast<uint8_t>(std::popcount(nibble ^ (codes_[i] >> 4U)));
-    }
+    std::memcpy(tables_.data() + i * 32, kNibbleDistances[codes_[i] & 15U].data(), 16);
+    std::memcpy(tables_.data() + i * 32 + 16, kNibbleDistances[codes_[i] >> 4U].data(), 16);
   }
 }
 

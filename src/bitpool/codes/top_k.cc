@@ -36,6 +36,8 @@ void TopK::Sweep() {
 }
 
 void TopK::Finish(std::vector<Neighbour>& best) {
+  // Most of what was found early is behind the k-th best by now, and need not be sorted.
+  std::erase_if(found_, [this](const Neighbour& one) { return one.distance > kth_; });
   const auto kept = static_cast<size_t>(std::min<int64_t>(k_, static_cast<int64_t>(found_.size())));
   std::partial_sort(found_.begin(), found_.begin() + static_cast<ptrdiff_t>(kept), found_.end());
   best.assign(found_.begin(), found_.begin() + static_cast<ptrdiff_t>(kept));

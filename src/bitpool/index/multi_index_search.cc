@@ -32,6 +32,14 @@ void CopyPositions(const uint32_t* from, size_t count, const uint32_t* all_end, 
   } while (i < count);
 }
 
+// Without a call to a library, which std::popcount is on machines that might not count bits.
+int CountBits(uint32_t bits) {
+  bits -= bits >> 1 & 0x55555555U;
+  bits = (bits & 0x33333333U) + (bits >> 2 & 0x33333333U);
+  bits = (bits + (bits >> 4)) & 0x0f0f0f0fU;
+  return static_cast<int>(bits * 0x01010101U >> 24);
+}
+
 // The next larger number with as many bits set (Gosper); 0 follows 0.
 uint32_t NextOfSameWeight(uint32_t mask) {
   if (mask == 0) return 0;
@@ -258,7 +266,7 @@ bool MultiIndex::SeenBefore(const uint8_t* code, int step, const Scratch& scratc
   for (int i = 0; i < substrings_; ++i) {
     const auto substring = static_cast<size_t>(i);
     const uint32_t difference = Key(code, fields_[substring]) ^ scratch.query_keys_[substring];
-    if (substrings_ * std::popcount(difference) + i < step) return true;
+    if (substrings_ * CountBits(difference) + i < step) return true;
   }
   return false;
 }

@@ -15,6 +15,8 @@ namespace bitpool {
 namespace {
 
 constexpr uint32_t kNone = ~uint32_t{0};
+// Few, so that hardly any repeated slot lies between two entries.
+constexpr size_t kRowsPerEntry = 32;
 
 bool BySlot(const RepeatedSlot& a, const RepeatedSlot& b) { return a.slot < b.slot; }
 
@@ -67,6 +69,23 @@ void SegmentTables::SetRepeated(std::span<const RepeatedSlot> repeated) {
   repeated_ = repeated;
   by_slot_.assign(repeated.begin(), repeated.end());
   std::sort(by_slot_.begin(), by_slot_.end(), BySlot);
+  FillDirectory();
+}
+
+// The i-th repeated slot has slot − i rows before it.
+void SegmentTables::FillDirectory() {
+  const size_t rows = rows_.size() / bytes_per_code_;
+  directory_.clear();
+  directory_.reserve(rows / kRowsPerEntry + 2);
+  size_t repeated = 0, by_slot = 0;
+  for (size_t row = 0; row < rows; row += kRowsPerEntry) {
+    while (repeated < repeated_.size() && repeated_[repeated].row < row) ++repeated;
+    while (by_slot < by_slot_.size() && by_slot_[by_slot].slot - by_slot < row) ++by_slot;
+    directory_.push_back(
+        {.repeated = static_cast<uint32_t>(repeated), .by_slot = static_cast<uint32_t>(by_slot)});
+  }
+  directory_.push_back({.repeated = static_cast<uint32_t>(repeated_.size()),
+                        .by_slot = static_cast<uint32_t>(by_slot_.size())});
 }
 
 SegmentTables SegmentTables::View(int bits, size_t slots, const Parts& parts,
@@ -98,7 +117,8 @@ SegmentTables::Parts SegmentTables::parts() const {
 
 size_t SegmentTables::memory_bytes() const {
   return rows_.size() + index_->memory_bytes() +
-         sizeof(RepeatedSlot) * (repeated_.size() + by_slot_.size());
+         sizeof(RepeatedSlot) * (repeated_.size() + by_slot_.size()) +
+         sizeof(DirectoryEntry) * directory_.size();
 }
 
 const uint8_t* SegmentTables::code(size_t slot) const {
@@ -109,9 +129,10 @@ const uint8_t* SegmentTables::code(size_t slot) const {
   return rows_.data() + (repeats ? found->row : slot - before) * bytes_per_code_;
 }
 
-// The slot that has `row` rows before it: the i-th repeated slot has slot − i.
+// The slot that has `row` rows before it.
 uint32_t SegmentTables::FirstSlot(uint32_t row) const {
-  size_t low = 0, high = by_slot_.size();
+  const DirectoryEntry* const entry = &directory_[row / kRowsPerEntry];
+  size_t low = entry[0].by_slot, high = entry[1].by_slot;
   while (low < high) {
     const size_t middle = (low + high) / 2;
     if (by_slot_[middle].slot - middle <= row) {
@@ -124,9 +145,11 @@ uint32_t SegmentTables::FirstSlot(uint32_t row) const {
 }
 
 size_t SegmentTables::FirstRepeated(uint32_t row) const {
+  const DirectoryEntry* const entry = &directory_[row / kRowsPerEntry];
+  const RepeatedSlot* const all = repeated_.data();
   const RepeatedSlot wanted{.row = row, .slot = 0};
-  return static_cast<size_t>(std::lower_bound(repeated_.begin(), repeated_.end(), wanted) -
-                             repeated_.begin());
+  return static_cast<size_t>(
+      std::lower_bound(all + entry[0].repeated, all + entry[1].repeated, wanted) - all);
 }
 
 }  // namespace bitpool

@@ -61,6 +61,7 @@ class SegmentTables {
   explicit SegmentTables(int bits);
   std::vector<RepeatedSlot> FindDistinct(std::span<const uint8_t> slot_rows);
   void SetRepeated(std::span<const RepeatedSlot> repeated);
+  void FillDirectory();
   uint32_t FirstSlot(uint32_t row) const;
   size_t FirstRepeated(uint32_t row) const;
 
@@ -68,6 +69,12 @@ class SegmentTables {
   std::span<const uint8_t> rows_;
   std::span<const RepeatedSlot> repeated_;  // by (row, slot)
   std::vector<RepeatedSlot> by_slot_;       // the same by slot
+  // Where in the two lists every so many rows begin, and where the lists end.
+  struct DirectoryEntry {
+    uint32_t repeated;
+    uint32_t by_slot;
+  };
+  std::vector<DirectoryEntry> directory_;
   AlignedBytes owned_rows_;
   std::vector<RepeatedSlot> owned_repeated_;
   std::optional<MultiIndex> index_;

@@ -40,13 +40,20 @@ class IdOrder {
   int64_t last_id_ = -1;
 };
 
+// The first of a list that is in order, padded.
+template <class Answer>
+void TakeFirst(const std::vector<Answer>& all, std::span<Answer> out) {
+  const auto kept = static_cast<ptrdiff_t>(std::min(all.size(), out.size()));
+  std::copy_n(all.begin(), kept, out.begin());
+  std::fill(out.begin() + kept, out.end(), Answer());
+}
+
 // The best of lists that were found apart, padded.
 template <class Answer>
 void MergeBest(std::vector<Answer>& all, std::span<Answer> out) {
   const auto kept = static_cast<ptrdiff_t>(std::min(all.size(), out.size()));
   std::partial_sort(all.begin(), all.begin() + kept, all.end());
-  std::copy_n(all.begin(), kept, out.begin());
-  std::fill(out.begin() + kept, out.end(), Answer());
+  TakeFirst(all, out);
 }
 
 // Places for the k best of each query. Throws kInvalidArgument for a negative k, and kResources,
@@ -72,9 +79,9 @@ BestOfEach<Answer> MakeRoomForAnswers(size_t query_count, int64_t k) {
 }
 
 // Finds the best of each query: find_best(pieces, first, count, emit) calls emit(i, best) with
-// those of query first + i in the pieces. The result does not depend on the number of threads when
-// find_best gives, of any pieces, the best in the order of the answers.
-// REQUIRES: query_count > 0; answers has k > 0 places per query.
+// those of query first + i in the pieces, in order. The result does not depend on the number of
+// threads when find_best gives, of any pieces, the best in the order of the answers. REQUIRES:
+// query_count > 0; answers has k > 0 places per query.
 template <class Answer, class FindBest>
 void SplitSearch(std::span<const size_t> piece_counts, size_t query_count,
                  const RunContext& context, const FindBest& find_best, std::span<Answer> answers) {
@@ -97,7 +104,7 @@ void SplitSearch(std::span<const size_t> piece_counts, size_t query_count,
       if (cut.size() > 1) {
         found[slab][first + i] = best;
       } else {
-        MergeBest(best, answers.subspan((first + i) * k, k));
+        TakeFirst(best, answers.subspan((first + i) * k, k));
       }
     });
   });

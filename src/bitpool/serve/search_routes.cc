@@ -1,3 +1,4 @@
+#include <fmt/compile.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -127,7 +128,7 @@ HttpResponse IdsLike(const ServedLibrary& served, uint64_t id, const SearchQuery
   for (const Neighbour& near : found.neighbours) {
     if (near.id == static_cast<int64_t>(id) || near.id < 0) continue;
     if (count == k || (query.radius && near.distance > *query.radius)) break;
-    fmt::format_to(std::back_inserter(text), "{}{{\"id\":{},\"distance\":{}}}",
+    fmt::format_to(std::back_inserter(text), FMT_COMPILE("{}{{\"id\":{},\"distance\":{}}}"),
                    count++ == 0 ? "" : ",", near.id, near.distance);
   }
   text += "]}\n";
