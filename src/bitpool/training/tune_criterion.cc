@@ -4,6 +4,7 @@
 #include <numeric>
 #include <utility>
 
+#include "bitpool/base/error.h"
 #include "bitpool/hash/feature_encoder.h"
 #include "bitpool/hash/view_columns.h"
 #include "bitpool/hash/view_whitening.h"
@@ -91,22 +92,18 @@ std::vector<Index> WholePictures(const FeatureSet& features, const std::vector<I
 TuneCriterion::TuneCriterion(const HeldOut& held_out, const RunContext& context)
     : queries_(held_out.images.dimension()), database_(held_out.images.dimension()) {
   const FeatureSet& images = held_out.images;
-  std::vector<Index> usable;  // one half searches, the other is to be found
-  for (const Index picture : WholePictures(images, held_out.pictures)) {
-    if (images.descriptor_count(picture * images.images_per_picture()) > 1) {
-      usable.push_back(picture);
-    }
-  }
+  const std::vector<Index> pictures = WholePictures(images, held_out.pictures);
   if (held_out.labels != nullptr) {
-    AskForClasses(held_out, usable, context);
+    AskForClasses(held_out, pictures, context);
   } else if (images.images_per_picture() > 1) {
-    AskForViews(held_out, usable, context);
+    AskForViews(held_out, pictures, context);
   } else {
-    Take(FeatureSubset(images, usable, 0, kHalf), FeatureSubset(images, usable, kHalf, 1),
-         held_out.normalise, context);
-    Expect(Themselves(database_.size()), 1);
-    description_ = "mAP of finding the other half of a held-out image";
+    AskForHalves(held_out, pictures, context);
   }
+  if (queries_.size() > 0 && database_.size() > 0) return;
+  throw Error(ErrorCode::kInvalidArgument,
+              "none of the held-out images can be looked for: expected labels, views, or two local "
+              "features and more of an image");
 }
 
 double TuneCriterion::Score(const HashModel& model, const RunContext& context) const {
@@ -155,6 +152,18 @@ void TuneCriterion::AskForViews(const HeldOut& held_out, const std::vector<Index
     Expect(Themselves(database_.size()), asking);
     description_ = "mAP of finding a view of a held-out picture by another one";
   }
+}
+
+void TuneCriterion::AskForHalves(const HeldOut& held_out, const std::vector<Index>& pictures,
+                                 const RunContext& context) {
+  std::vector<Index> usable;
+  for (const Index picture : pictures) {
+    if (held_out.images.descriptor_count(picture) > 1) usable.push_back(picture);
+  }
+  Take(FeatureSubset(held_out.images, usable, 0, kHalf),
+       FeatureSubset(held_out.images, usable, kHalf, 1), held_out.normalise, context);
+  Expect(Themselves(database_.size()), 1);
+  description_ = "mAP of finding the other half of a held-out image";
 }
 
 void TuneCriterion::Take(FeatureSubset queries, FeatureSubset database, bool normalise,

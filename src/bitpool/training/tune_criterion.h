@@ -39,6 +39,7 @@ struct HeldOut {
 // - Otherwise the first half of an image's descriptors asks for the second half.
 class TuneCriterion {
  public:
+  // Throws kInvalidArgument when nothing can be asked for.
   TuneCriterion(const HeldOut& held_out, const RunContext& context);
 
   // mAP in percent.
@@ -52,6 +53,8 @@ class TuneCriterion {
                      const RunContext& context);
   void AskForViews(const HeldOut& held_out, const std::vector<Index>& pictures,
                    const RunContext& context);
+  void AskForHalves(const HeldOut& held_out, const std::vector<Index>& pictures,
+                    const RunContext& context);
   void Take(FeatureSubset queries, FeatureSubset database, bool normalise,
             const RunContext& context);
   // Every image of the database, and those it is given with, is what so many queries in a row look

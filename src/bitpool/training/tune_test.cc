@@ -185,6 +185,24 @@ TEST(Tune, ClassesThatAreHeldOutAreNotLearned) {
   EXPECT_LT(Tune(options, images, &labels, RunContext()).trials.front().score, 100);
 }
 
+// A whole picture as one vector has no halves, but with labels it need not have any.
+TEST(Tune, ImagesOfOneDescriptorNeedLabels) {
+  Random random(7);
+  MemoryFeatureSet images(6);
+  std::vector<int32_t> classes;
+  for (int32_t i = 0; i < 90; ++i) {
+    MatrixF vector = 0.3F * random.NormalMatrix(6, 1);
+    vector(i % 3, 0) += 1;
+    images.Add("image " + std::to_string(i), vector);
+    classes.push_back(i % 3);
+  }
+  const Labels labels = Labels::Single(classes);
+  TuneOptions options = Options("cca-itq");
+  EXPECT_GT(Tune(options, images, &labels, RunContext()).best.score, 60) << "percent";
+  options = Options("rba");
+  EXPECT_THROW(Tune(options, images, nullptr, RunContext()), Error);
+}
+
 // The compared methods keep their authors' settings; how their vectors are pooled is chosen.
 TEST(Tune, OfOtherMethodsWithLabelsChoosesThePoolingAlone) {
   const MemoryFeatureSet images = SmallScenes(60, 8, 6, 1);
