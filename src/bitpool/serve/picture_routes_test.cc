@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "bitpool/catalog/catalogue_testing.h"
 #include "bitpool/serve/service_testing.h"
 
 namespace bitpool {
@@ -51,6 +52,18 @@ TEST_F(PictureRoutesTest, ALibraryWithoutPicturesIsEmpty) {
   EXPECT_THAT(GetJson("/v1/libraries/photos/dates")["months"], IsEmpty());
   ExpectProblem(Post("/v1/libraries/photos/search", "{\"picture\": 1}"), 409, "nothing_indexed");
   ExpectProblem(Get("/v1/libraries/photos/duplicates"), 409, "nothing_indexed");
+}
+
+TEST_F(PictureRoutesTest, APathThatLeadsOutOfTheLibraryIsNotFollowed) {
+  FillFolders();
+  const uint64_t id = IdOf("b.jpg");
+  std::ofstream(folder.root().parent_path() / "secret.jpg") << "secret";
+  testing::Tamper(LibraryFolder(folder.library()).catalogue(),
+                  "UPDATE pictures SET path = CAST('a/../../secret.jpg' AS BLOB) "
+                  "WHERE path = CAST('b.jpg' AS BLOB)");
+  Begin();
+  const std::string target = fmt::format("/v1/libraries/photos/pictures/{}/original", id);
+  ExpectProblem(Get(target), 500, "internal", "leads out of the library");
 }
 
 TEST_F(PictureRoutesTest, PagesFollowEachOtherInEveryOrder) {
