@@ -166,6 +166,25 @@ def test_whitening_by_views_in_shards_is_that_of_one_process(
     require_same_model(tmp_path / "of vectors" / "model.bpm", fitted)
 
 
+@pytest.mark.parametrize("views", [0, 1])
+def test_the_contrast_of_views_learns_from_what_shards_have_pooled(
+    client: Any, rng: np.random.Generator, tmp_path: Path, views: int
+) -> None:
+    from bitpool.cluster import run_job
+
+    made = images(rng, BLOCK + 300, views=2)
+    options = (("epochs", 2.0), ("hidden", 4.0), *([("views", float(views))] if views else []))
+    job = TrainJob(save_features(tmp_path, made, 3, 1000), "sav", 5, options=options, seed=3, per_shard=1)
+    result = run_job(job, tmp_path / "out", client)
+    assert result["shards"] == 2
+    fitted = bitpool.SAV(5, epochs=2, hidden=4, views=views, random_state=3).fit(whole(made, 3))
+    require_same_model(tmp_path / "out" / "model.bpm", fitted)
+    assert not (tmp_path / "out" / "steps").exists()
+    rows = rng.normal(size=(3 * 600, 6)).astype(np.float32)
+    run_here(TrainJob(save_rows(tmp_path, rows, 900), "lsh", 5), tmp_path / "of vectors")
+    require_same_model(tmp_path / "of vectors" / "model.bpm", bitpool.LSH(5).fit(rows))
+
+
 # --- What is there is not done again
 
 
@@ -226,8 +245,9 @@ def test_a_worker_that_is_killed_in_the_middle_of_a_training_is_replaced(vectors
 @pytest.mark.parametrize(
     "job, message",
     [
-        (TrainJob(("x.npy",), "sav", 8), "does not come down to sums over shards, but its whitening does"),
-        (TrainJob(("x.npy",), "lsh", 8), "expected one of sah, rba, itq, sash"),
+        (TrainJob(("x.npy",), "sav", 8), "views"),
+        (TrainJob(("x.npy",), "sav", 8, options=(("learn_pooling", 1.0),)), "the shards are pooled before"),
+        (TrainJob(("x.npy",), "sdh", 8, labels="y.npy"), "expected one of sah, rba, itq, sash"),
         (TrainJob(("x.npy",), "sah", 8), "the method sah learns from feature files"),
         (TrainJob(("x.bpf",), "sash", 8), "the method sash learns from labels"),
         (TrainJob(("x.npy",), "itq", 8, labels="y.npy"), "the method itq takes no labels"),
@@ -285,6 +305,6 @@ def test_the_command_trains_what_describe_has_described(
     fitted = bitpool.SAH(8, iterations=2, lambda_=0.02, random_state=1).fit(whole(made))
     require_same_model(tmp_path / "model" / "model.bpm", fitted)
     assert "sah" in program("inspect", tmp_path / "model" / "model.bpm")
-    refused = command("train", tmp_path / "features", "--method", "sav", "-o", tmp_path / "other", "--local", 1)
+    refused = command("train", tmp_path / "features", "--method", "ksh", "-o", tmp_path / "other", "--local", 1)
     assert refused.returncode == 4 and "does not come down to sums over shards" in refused.stderr
     assert "Traceback" not in refused.stderr and not (tmp_path / "other").exists()

@@ -95,9 +95,10 @@ def _add_train(jobs: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
 
 
 def _training_options() -> dict[str, dict[str, Any]]:
-    """The options of the methods that learn from shards, by their names."""
-    able = (entry for entry in METHODS.values() if entry["learns_from_shards"])
-    return {option["name"]: option for entry in able for option in entry["options"] if option["name"] != "bits"}
+    """The options of the methods that can be trained here, by their names; the first that has one describes it."""
+    able = [entry for entry in METHODS.values() if entry["learns_from_shards"] or not entry["needs_labels"]]
+    options = (option for entry in reversed(able) for option in entry["options"])
+    return {option["name"]: option for option in options if option["name"] != "bits"}
 
 
 def _job(jobs: argparse._SubParsersAction[argparse.ArgumentParser], name: str, what: str) -> argparse.ArgumentParser:

@@ -2,13 +2,15 @@
 
 First every shard of features is reduced to what the method learns from, as a part of the job. Then the trainer goes
 through its steps: each is a task for every shard, which reads the state, computes its sums and leaves them in a file;
-the trainer merges them, which gives the next state (docs/shards.md).
+the trainer merges them, which gives the next state (docs/shards.md). A method that does not come down to sums, such as
+the contrast of views, learns in one place from the vectors that the shards have pooled.
 """
 
 from __future__ import annotations
 
 import functools
 import hashlib
+import itertools
 import json
 import os
 import shutil
@@ -57,10 +59,19 @@ class TrainJob(Job):
     def native_settings(self) -> _native.Settings:
         return _native.Settings(self.method, self.n_bits, self.preset, dict(self.options))
 
+    @property
+    def adds_up(self) -> bool:
+        """Whether the method comes down to sums over shards."""
+        return bool(_native.METHODS[self.method]["learns_from_shards"])
+
     def require_possible(self) -> None:
-        """Raises an error for a method that is no sum over shards, and for options that it does not have."""
-        _native.require_valid(self.native_settings())
-        _native.require_shardable(self.native_settings())
+        """Raises an error for a method that cannot learn from shards, and for options that it does not have."""
+        settings = self.native_settings()
+        _native.require_valid(settings)
+        if self.adds_up or _native.METHODS[self.method]["needs_labels"]:
+            _native.require_shardable(settings)
+        elif self.method == "sav" and _native.option_value(settings, "learn_pooling"):
+            raise error_of("unsupported", "learn_pooling: the shards are pooled before; expected it to be off")
         if _native.METHODS[self.method]["needs_labels"] != (self.labels is not None):
             says = "learns from labels: expected some" if self.labels is None else "takes no labels"
             raise error_of("invalid argument", f"the method {self.method} {says}")
@@ -105,6 +116,21 @@ class TrainJob(Job):
         digest = hashlib.sha256("".join(task.digest for task, _ in leaves).encode()).hexdigest()
         if _is_trained(folder, digest):
             return
+        model = self._train_by_steps(leaves, folder, digest, do) if self.adds_up else self._train_here(leaves, folder)
+        pooled = leaves[0][0].inputs[0]["features"] and not model.takes_features
+        skipped = [os.fsencode(name) for _, part in leaves for name in part.summary.get("skipped", ())]
+        _native.complete_model(model, self.native_settings(), skipped, pooled).save(folder / _MODEL)
+        with replacing(folder / _TRAINED) as file:
+            file.write(json.dumps({"job": digest, "model": _sha256(folder / _MODEL)}).encode())
+        shutil.rmtree(folder / _STEPS, ignore_errors=True)
+
+    def _train_by_steps(
+        self,
+        leaves: Sequence[tuple[Task, Part]],
+        folder: Path,
+        digest: str,
+        do: Callable[[Job, Sequence[Task]], None],
+    ) -> _native.Model:
         shards = [task.inputs[0] for task, _ in leaves]
         counts = tuple(shard["count"] * shard["used"] for shard in shards)
         settings = self.all_settings()
@@ -114,15 +140,28 @@ class TrainJob(Job):
             of_shards = [{"part": leaves[number][0].name, **shards[number]} for number in missing]
             do(one, [Task(number, (shard,), settings) for number, shard in zip(missing, of_shards)])
 
-        model = _native.train_shards(
+        return _native.train_shards(
             self.native_settings(), folder / _STEPS, digest, counts, shards[0]["used"], compute, run(None, self.seed)
         )
-        pooled = shards[0]["features"] and not model.takes_features
-        skipped = [os.fsencode(name) for _, part in leaves for name in part.summary.get("skipped", ())]
-        _native.complete_model(model, self.native_settings(), skipped, pooled).save(folder / _MODEL)
-        with replacing(folder / _TRAINED) as file:
-            file.write(json.dumps({"job": digest, "model": _sha256(folder / _MODEL)}).encode())
-        shutil.rmtree(folder / _STEPS, ignore_errors=True)
+
+    def _train_here(self, leaves: Sequence[tuple[Task, Part]], folder: Path) -> _native.Model:
+        """Learns from the vectors of all shards, in a file that is mapped: there may be more than fit into memory."""
+        shards = [task.inputs[0] for task, _ in leaves]
+        arrays = (_shard_vectors(part, shard) for (_, part), shard in zip(leaves, shards))
+        first = next(arrays)
+        rows = sum(shard["count"] * shard["used"] for shard in shards)
+        (folder / _STEPS).mkdir(exist_ok=True)
+        together = np.memmap(folder / _STEPS / "vectors", np.float32, "w+", shape=(rows, first.shape[1]))
+        end = 0
+        for vectors in itertools.chain((first,), arrays):
+            together[end : end + len(vectors)] = vectors
+            end += len(vectors)
+        model, interruption = _native.train_vectors(
+            self.native_settings(), together, None, shards[0]["used"], run(None, self.seed)
+        )
+        if model is None or interruption is not None:
+            raise interruption or error_of("cancelled", "the training was stopped")
+        return model
 
     def finish(self, leaves: Sequence[tuple[Task, Part]], folder: Path) -> dict[str, Any]:
         pictures = sum(task.inputs[0]["count"] for task, _ in leaves)
@@ -188,7 +227,7 @@ class TrainStep(Job):
         if part.file("records.bpr").exists():
             labels = np.load(part.file("labels.npy")) if part.file("labels.npy").exists() else None
             return _native.RecordShard(steps, place.number, self.counts, part.file("records.bpr"), labels)
-        vectors = np.load(part.file("vectors.npy"), mmap_mode="r") if shard["features"] else _vectors_of(shard)
+        vectors = _shard_vectors(part, shard)
         whitened = _native.whitens_by_views(self.training.native_settings())
         return _native.VectorShard(steps, place.number, self.counts, vectors, whitened)
 
@@ -317,8 +356,11 @@ def _add_labels(path: str, shards: Sequence[dict[str, Any]], pictures: int) -> N
 # --- Samples
 
 
-def _vectors_of(shard: dict[str, Any]) -> npt.NDArray[Any]:
-    """The vectors of a shard; those of one file are not copied."""
+def _shard_vectors(part: Part, shard: dict[str, Any]) -> npt.NDArray[Any]:
+    """The vectors of a shard: those that were pooled, or those that were given. Those of one file are not copied."""
+    if shard["features"]:
+        pooled: npt.NDArray[Any] = np.load(part.file("vectors.npy"), mmap_mode="r")
+        return pooled
     images = shard["images"]
     rows = [open_vectors(file[0])[first * images : end * images] for file, first, end in shard["pieces"]]
     return _wanted_views(rows[0] if len(rows) == 1 else np.concatenate(rows), shard)
