@@ -209,10 +209,15 @@ def test_what_a_shard_remembered_and_lost_is_made_again(vectors: np.ndarray, tmp
         run_here(job, tmp_path / "out", stop_at=6)
     _open_shards.clear()
     steps = tmp_path / "out" / "steps"
-    (steps / "step-5.shard-1.notes").unlink()
-    data = bytearray((steps / "step-5.shard-2.notes").read_bytes())
-    data[len(data) // 2] ^= 1
-    (steps / "step-5.shard-2.notes").write_bytes(data)
+    notes = sorted(steps.glob("*.notes"))
+    assert {path.name.split(".")[1] for path in notes} == {"shard-0", "shard-1", "shard-2"}
+    for path in notes:  # of one shard they are lost, of another damaged
+        if ".shard-1." in path.name:
+            path.unlink()
+        elif ".shard-2." in path.name:
+            data = bytearray(path.read_bytes())
+            data[len(data) // 2] ^= 1
+            path.write_bytes(data)
     (steps / "step-2.shard-0.part").unlink()
     run_here(job, tmp_path / "out")
     assert (tmp_path / "out" / "model.bpm").read_bytes() == (tmp_path / "undisturbed" / "model.bpm").read_bytes()

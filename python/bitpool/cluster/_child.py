@@ -26,6 +26,8 @@ class Child:
     def __init__(self, memory: Optional[int]) -> None:
         """With at most so many bytes of ``memory``, not counting files that are mapped."""
         environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+        # Dask has its workers give back every free page at once, which here takes half of the time of a training.
+        environment.pop("MALLOC_TRIM_THRESHOLD_", None)
         self._process = subprocess.Popen(
             [sys.executable, "-c", f"from {__name__} import serve; serve({memory})"],
             stdin=subprocess.PIPE,

@@ -22,7 +22,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .. import _native
-from .._errors import Error, error_of
+from .._errors import error_of
 from .._features import open_vectors
 from .._running import run
 from ._arrays import save_array
@@ -203,14 +203,9 @@ class TrainStep(Job):
         place = _Place(folder, shard["part"], self.digest, task.first)
         try:
             self._open(place, shard).compute(self.step, run(n_threads=1))
-        except Error:
-            # What the shard remembered may be lost or damaged: it is made again from the beginning.
-            _open_shards.pop(place, None)
-            if self.step == 0:
-                raise
-            again = self._open(place, shard)
-            for step in range(self.step + 1):
-                again.compute(step, run(n_threads=1))
+        except Exception:
+            _open_shards.pop(place, None)  # opened anew by whoever tries again
+            raise
         return Outcome(split=False, was_there=False)
 
     def _open(self, place: _Place, shard: dict[str, Any]) -> _native.Shard:

@@ -2,10 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <utility>
 
 #include "bitpool/base/error.h"
+#include "bitpool/base/stopwatch.h"
 #include "bitpool/hash/shard_passes.h"
 #include "bitpool/io/container.h"
 #include "bitpool/linalg/kmeans.h"
@@ -129,40 +131,69 @@ void FileShards::Run(Pass& pass, const RunContext& context,
 ShardWorker::ShardWorker(Env& env, fs::path folder, int number, Shard& shard)
     : env_(env), folder_(std::move(folder)), number_(number), shard_(shard) {}
 
-void ShardWorker::ReadNotes(int step) {
+json ShardWorker::BelongingOf(int step) const {
   const Container pass = OpenFile(env_, PassPath(folder_, step), kPassKind);
-  const Container notes = OpenFile(env_, NotesPath(folder_, step, number_), kNotesKind);
-  if (!Belongs(notes, ReadText(pass, "digest"), shard_.place())) {
-    throw Error(ErrorCode::kInvalidArgument,
-                fmt::format("{}: what another job, or another shard, remembers; compute step {} of "
-                            "shard {} again",
-                            notes.name(), step, number_));
+  return Belonging(ReadText(pass, "digest"), shard_.place());
+}
+
+// False when there are none that can be used: not written, damaged, or of another job or shard.
+bool ShardWorker::TryReadNotes(int step) {
+  const fs::path path = NotesPath(folder_, step, number_);
+  if (!env_.Exists(path)) return false;
+  try {
+    const Container notes = OpenFile(env_, path, kNotesKind);
+    if (notes.metadata() != BelongingOf(step)) return false;
+    ReadFields(notes, [&](FieldVisitor& fields) { shard_.VisitNotes(fields); });
+    return true;
+  } catch (const Error&) {
+    return false;
   }
-  ReadFields(notes, [&](FieldVisitor& fields) { shard_.VisitNotes(fields); });
+}
+
+void ShardWorker::BringTo(int step, const RunContext& context) {
+  if (notes_of_ == step) return;
+  const int own = notes_of_ <= step ? notes_of_ : kUnknown;
+  notes_of_ = kUnknown;
+  int from = step;
+  while (from > std::max(own, -1) && !TryReadNotes(from)) --from;
+  if (from == -1) shard_.ForgetNotes();
+  for (int again = from + 1; again <= step; ++again) ComputePart(again, context);
+  notes_of_ = step;
+}
+
+std::unique_ptr<Part> ShardWorker::ComputePart(int step, const RunContext& context) {
+  const Container request = OpenFile(env_, PassPath(folder_, step), kPassKind);
+  const std::unique_ptr<Pass> pass = MakePass(ReadText(request, "pass"));
+  ReadFields(request, [&](FieldVisitor& fields) { pass->Visit(fields); });
+  return pass->Compute(shard_, context);
 }
 
 void ShardWorker::Compute(int step, const RunContext& context) {
-  if (step == 0) {
-    shard_.ForgetNotes();
-  } else if (notes_of_ != step - 1) {
-    ReadNotes(step - 1);
-  }
-  const Container request = OpenFile(env_, PassPath(folder_, step), kPassKind);
-  const std::string digest = ReadText(request, "digest");
-  const std::unique_ptr<Pass> pass = MakePass(ReadText(request, "pass"));
-  ReadFields(request, [&](FieldVisitor& fields) { pass->Visit(fields); });
-  notes_of_ = -1;  // neither those before nor those after, should this be cut short
-  const std::unique_ptr<Part> part = pass->Compute(shard_, context);
-  const json belonging = Belonging(digest, shard_.place());
-  WriteFile(env_, NotesPath(folder_, step, number_), kNotesKind, belonging,
-            [&](FieldVisitor& fields) { shard_.VisitNotes(fields); });
-  WriteFile(env_, PartPath(folder_, step, number_), kPartKind, belonging,
+  const Stopwatch watch;
+  BringTo(step - 1, context);
+  notes_of_ = kUnknown;  // neither those before nor those after, should this be cut short
+  const std::unique_ptr<Part> part = ComputePart(step, context);
+  computed_seconds_ += watch.seconds();
+  KeepNotes(step);
+  WriteFile(env_, PartPath(folder_, step, number_), kPartKind, BelongingOf(step),
             [&](FieldVisitor& fields) { part->Visit(fields); });
   notes_of_ = step;
-  // Those of the step before are kept, for whoever has to compute this one again.
-  if (step < 2) return;
-  const fs::path old = NotesPath(folder_, step - 2, number_);
+}
+
+void ShardWorker::KeepNotes(int step) {
+  constexpr double kComputingPerWriting = 10;
+  if (computed_seconds_ < kComputingPerWriting * writing_seconds_) return;
+  const Stopwatch watch;
+  WriteFile(env_, NotesPath(folder_, step, number_), kNotesKind, BelongingOf(step),
+            [&](FieldVisitor& fields) { shard_.VisitNotes(fields); });
+  writing_seconds_ = watch.seconds();
+  computed_seconds_ = 0;
+  written_.push_back(step);
+  // Those before are kept, for whoever has to compute this step again.
+  if (written_.size() <= 2) return;
+  const fs::path old = NotesPath(folder_, written_.front(), number_);
   if (env_.Exists(old)) env_.Remove(old);
+  written_.erase(written_.begin());
 }
 
 std::unique_ptr<Pass> MakePass(std::string_view name) {

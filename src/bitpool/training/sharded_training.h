@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -22,7 +23,9 @@
 // that is not.
 //
 // The files are containers: `step-N.pass`, `step-N.shard-K.part` and `step-N.shard-K.notes`, what
-// the shard remembers after the step. Those that another job left are replaced.
+// the shard remembers after the step. Notes may be as large as the samples, so they are written now
+// and then; whoever has to go on without them does the steps since again. Files that another job
+// left are replaced.
 
 namespace bitpool {
 
@@ -58,23 +61,34 @@ class FileShards : public Shards {
 };
 
 // The side of a shard. May be made anew for every step, in any process: it then reads what the
-// shard has remembered.
+// shard has remembered, and does again what was not written.
 class ShardWorker {
  public:
   // `shard` is the one with this number, counted from 0. It must outlive this.
   ShardWorker(Env& env, std::filesystem::path folder, int number, Shard& shard);
 
-  // Computes the part of a step and writes it. Steps are done in order, and may be repeated.
+  // Computes the part of a step and writes it. Steps may be repeated.
   void Compute(int step, const RunContext& context);
 
  private:
-  void ReadNotes(int step);
+  // Has the shard remember what it does after a step; −1: before the first one.
+  void BringTo(int step, const RunContext& context);
+  bool TryReadNotes(int step);
+  std::unique_ptr<Part> ComputePart(int step, const RunContext& context);
+  void KeepNotes(int step);
+  nlohmann::json BelongingOf(int step) const;
+
+  static constexpr int kUnknown = -2;
 
   Env& env_;
   std::filesystem::path folder_;
   int number_;
   Shard& shard_;
-  int notes_of_ = -1;  // the step after which the shard's notes are as they are now
+  int notes_of_ = kUnknown;  // the step after which the shard's notes are as they are now
+  // Notes are written when computing has taken some times as long as writing them takes.
+  double computed_seconds_ = 0;  // since the last were written
+  double writing_seconds_ = 0;   // of the last ones
+  std::vector<int> written_;     // the steps whose notes this has written and not removed
 };
 
 // An empty pass of any method by its name, to be read into. Throws kUnsupported for another name.

@@ -451,17 +451,52 @@ TEST(ShardedTraining, ADamagedPartIsNotMerged) {
               [&] { job.Run(folder, "job"); });
 }
 
-TEST(ShardedTraining, AWorkerRefusesTheNotesOfAnother) {
+// Notes are written now and then, and may be lost: the steps since are done again.
+TEST(ShardedTraining, AWorkerDoesWithoutNotes) {
   const TempFolder folder;
   const MatrixF x = ClusteredSamples(4, 3000, 1);
   ItqJob job(1);
-  ExpectError(ErrorCode::kResources, {}, [&] { job.Run(folder, "job", 3); });
-  std::filesystem::copy_file(folder / "step-2.shard-0.notes", folder / "step-2.shard-1.notes",
-                             std::filesystem::copy_options::overwrite_existing);
+  job.Run(folder, "job");
+  const std::string expected = FileContent(folder / "step-3.shard-1.part");
+  const auto remake = [&](const std::string& what) {
+    std::filesystem::remove(folder / "step-3.shard-1.part");
+    VectorShard shard({.first = 2048, .count = 952, .total = 3000}, x);
+    ShardWorker(Env::Posix(), folder.path(), 1, shard).Compute(3, RunContext());
+    EXPECT_EQ(FileContent(folder / "step-3.shard-1.part"), expected) << what;
+  };
+  ASSERT_TRUE(std::filesystem::exists(folder / "step-0.shard-1.notes"));
+  remake("as it is");
+  for (const int step : {0, 1, 2}) {
+    std::filesystem::copy_file(folder / "step-0.shard-0.notes",
+                               folder / fmt::format("step-{}.shard-1.notes", step),
+                               std::filesystem::copy_options::overwrite_existing);
+  }
+  remake("notes of another shard, or of another step");
+  for (const int step : {0, 1, 2}) {
+    std::ofstream(folder / fmt::format("step-{}.shard-1.notes", step)) << "damaged";
+  }
+  remake("damaged");
+  for (const int step : {0, 1, 2}) {
+    std::filesystem::remove(folder / fmt::format("step-{}.shard-1.notes", step));
+  }
+  remake("none");
+}
+
+// One that has gone ahead can go back, and one that was left behind catches up.
+TEST(ShardedTraining, AWorkerDoesStepsInAnyOrder) {
+  const TempFolder folder;
+  const MatrixF x = ClusteredSamples(4, 3000, 1);
+  ItqJob job(1);
+  job.Run(folder, "job");
   VectorShard shard({.first = 2048, .count = 952, .total = 3000}, x);
   ShardWorker worker(Env::Posix(), folder.path(), 1, shard);
-  ExpectError(ErrorCode::kInvalidArgument, {"step-2.shard-1.notes", "another shard"},
-              [&] { worker.Compute(3, RunContext()); });
+  for (const int step : {2, 3, 1, 5, 5, 0, 4}) {
+    const std::filesystem::path part = folder / fmt::format("step-{}.shard-1.part", step);
+    const std::string expected = FileContent(part);
+    std::filesystem::remove(part);
+    worker.Compute(step, RunContext());
+    EXPECT_EQ(FileContent(part), expected) << "step " << step;
+  }
 }
 
 TEST(ShardedTraining, RefusesShardsThatAreNotTheWhole) {
