@@ -180,6 +180,7 @@ class Updater {
       const std::vector<FoundPicture> pictures = claimed.Next(update_.batch, context_);
       if (pictures.empty()) break;
       std::vector<const FoundPicture*> chunk;
+      chunk.reserve(pictures.size());
       for (const FoundPicture& picture : pictures) chunk.push_back(&picture);
       patience_.Try([&] { LookAtCatalogue(chunk); });
       EncodeSome(chunk, progress);
