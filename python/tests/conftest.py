@@ -52,6 +52,8 @@ def program() -> Callable[..., Any]:
 
 # --- For the tests of the cluster
 
+CODER = REPOSITORY / "share" / "copies-64.bpc"
+
 
 @pytest.fixture(scope="session")
 def client() -> Iterator[Any]:

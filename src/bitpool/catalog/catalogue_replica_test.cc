@@ -21,16 +21,14 @@ namespace {
 using testing::All;
 using testing::ExpectError;
 using testing::MakePicture;
-using testing::PostgresServer;
 using testing::PutOne;
 using testing::TempFolder;
 
-class CatalogueReplicaTest : public ::testing::Test {
+class CatalogueReplicaTest : public testing::PostgresTest {
  protected:
   void SetUp() override {
-    server_ = PostgresServer::Get();
-    if (server_ == nullptr) GTEST_SKIP() << "PostgreSQL is not installed";
-    address_ = server_->MakeDatabase();
+    PostgresTest::SetUp();
+    if (IsSkipped()) return;
     original_ = OpenCatalogue(address_, CatalogueAccess::kCreate);
   }
 
@@ -38,8 +36,6 @@ class CatalogueReplicaTest : public ::testing::Test {
     return OpenCatalogueReplica(address_, folder_ / "copy", options);
   }
 
-  const PostgresServer* server_ = nullptr;
-  std::string address_;
   std::unique_ptr<Catalogue> original_;
   const TempFolder folder_;
 };

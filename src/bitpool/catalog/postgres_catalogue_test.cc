@@ -14,7 +14,6 @@ namespace {
 using testing::All;
 using testing::ExpectError;
 using testing::MakePicture;
-using testing::PostgresServer;
 using testing::PutOne;
 
 TEST(PostgresAddress, IsShownWithoutSecrets) {
@@ -40,21 +39,12 @@ TEST(PostgresBits, AreInTheOrderOfTheCode) {
             (std::vector<uint8_t>{0x80, 0x01, 0xF0, 0x00}));
 }
 
-class PostgresCatalogueTest : public ::testing::Test {
+class PostgresCatalogueTest : public testing::PostgresTest {
  protected:
-  void SetUp() override {
-    server_ = PostgresServer::Get();
-    if (server_ == nullptr) GTEST_SKIP() << "PostgreSQL is not installed";
-    address_ = server_->MakeDatabase();
-  }
-
   std::unique_ptr<Catalogue> Create() const {
     return OpenCatalogue(address_, CatalogueAccess::kCreate);
   }
   void Tamper(const std::string& sql) const { PostgresDatabase(address_).Execute(sql); }
-
-  const PostgresServer* server_ = nullptr;
-  std::string address_;
 };
 
 TEST_F(PostgresCatalogueTest, OnlyWhatIsThereIsOpened) {

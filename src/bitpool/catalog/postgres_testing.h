@@ -62,4 +62,17 @@ class PostgresServer {
   std::string folder_;
 };
 
+// A test with an empty database of its own; skipped where PostgreSQL is not installed.
+class PostgresTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    server_ = PostgresServer::Get();
+    if (server_ == nullptr) GTEST_SKIP() << "PostgreSQL is not installed";
+    address_ = server_->MakeDatabase();
+  }
+
+  const PostgresServer* server_ = nullptr;
+  std::string address_;
+};
+
 }  // namespace bitpool::testing

@@ -7,9 +7,9 @@
 #include <Eigen/LU>
 #include <cmath>
 
-#include "bitpool/base/error.h"
+#include "bitpool/base/random.h"
 #include "bitpool/hash/feature_set_testing.h"
-#include "bitpool/hash/testing.h"
+#include "bitpool/hash/sah_testing.h"
 #include "bitpool/linalg/testing.h"
 
 namespace bitpool {
@@ -23,49 +23,21 @@ MatrixF GmpVectors(const RecordStore& records, const SahOptions& options) {
       RunContext());
 }
 
-constexpr Index kDimension = 16;
-
 // Images of small whole numbers whose records are exact: all numbers of V, or of VVᵀ, are whole
 // multiples of 1/1024 of the largest one, which is that of the first row.
 MemoryFeatureSet WholeImages(Index count, float unit, uint64_t seed) {
   Random random(seed);
-  MemoryFeatureSet images(kDimension);
+  MemoryFeatureSet images(kSahDimension);
   for (Index i = 0; i < count; ++i) {
     const Index descriptors = i % 3 == 0 ? 64 : 8;
-    const VectorF centre = random.NormalMatrix(kDimension, 1);
-    MatrixF v = random.NormalMatrix(kDimension, descriptors);
+    const VectorF centre = random.NormalMatrix(kSahDimension, 1);
+    MatrixF v = random.NormalMatrix(kSahDimension, descriptors);
     v.colwise() += centre;
     v = v.array().round().cwiseMax(0.0F).cwiseMin(3.0F);
     for (Index k = 0; k < descriptors; ++k) v(0, k) = k % 4 == 0 ? 8 : 0;
     images.Add("image " + std::to_string(i), unit * v);
   }
   return images;
-}
-
-MemoryRecords RecordsOf(const FeatureSet& features, bool normalise) {
-  MemoryRecords records(features.dimension());
-  ReduceImages(features, normalise, records, RunContext());
-  return records;
-}
-
-SahOptions Options(int bits) {
-  SahOptions options;
-  options.bits = bits;
-  options.rba.beta = 0.01;
-  options.min_flipped = 0;
-  return options;
-}
-
-const LinearMap& EncoderOf(const Trained<HashModel>& trained) {
-  return dynamic_cast<const LinearEncoder&>(*trained.model.encoder).map();
-}
-
-bool SameModel(const Trained<HashModel>& a, const Trained<HashModel>& b) {
-  return SameBits(EncoderOf(a).weights, EncoderOf(b).weights) &&
-         SameBits(EncoderOf(a).bias, EncoderOf(b).bias) &&
-         SameBits(a.model.decoder.weights, b.model.decoder.weights) &&
-         SameBits(a.model.decoder.bias, b.model.decoder.bias) &&
-         a.model.pooling->gamma == b.model.pooling->gamma;
 }
 
 MatrixD Signs(const BinaryCodes& codes) { return SignsOf(codes, 0, codes.size()).cast<double>(); }
@@ -87,14 +59,6 @@ BinaryCodes InitialCodes(const SahOptions& options, const MatrixF& vectors) {
   return EncodeAll(LinearEncoder(FindItqEncoder(itq, source, ComputeMoments(source, RunContext()),
                                                 RunContext(), unused)),
                    source, RunContext());
-}
-
-// All states after an iteration.
-std::vector<JointState> StatesOf(const SahOptions& options, const RecordStore& records) {
-  std::vector<JointState> states;
-  TrainSah(options, records, RunContext(),
-           {.observer = [&](const JointState& state) { states.push_back(state); }});
-  return states;
 }
 
 struct Map {
@@ -229,7 +193,7 @@ void ExpectAsTheSlowReference(const SahOptions& options, const MemoryFeatureSet&
 }
 
 TEST(Sah, FollowsTheAlgorithmInUnitsOfVariancePerBit) {
-  SahOptions options = Options(8);
+  SahOptions options = SahOptionsFor(8);
   options.tolerance = 1e-7;
   for (const double gamma : {1.0, 5.0}) {
     options.gamma = gamma;
@@ -267,7 +231,7 @@ double HashingObjective(const SahOptions& options, const MatrixD& phi, const Map
 TEST(Sah, EveryStepLowersItsOwnObjective) {
   const MemoryFeatureSet images = WholeImages(150, 1, 3);
   const MemoryRecords records = RecordsOf(images, false);
-  SahOptions options = Options(10);
+  SahOptions options = SahOptionsFor(10);
   options.gamma = 0.5;
   options.tolerance = 1e-6;
   options.rba.min_flipped = 0;
@@ -307,7 +271,7 @@ TEST(Sah, EveryStepLowersItsOwnObjective) {
 
 TEST(Sah, MoreTurnsOfTheHashingLoopLowerItsObjective) {
   const MemoryRecords records = RecordsOf(WholeImages(150, 1, 4), false);
-  SahOptions options = Options(10);
+  SahOptions options = SahOptionsFor(10);
   options.iterations = 1;
   options.rba.min_flipped = 0;
   const MatrixD phi = GmpVectors(records, options).cast<double>();
@@ -341,24 +305,24 @@ double ShareOfDifferent(const BinaryCodes& a, const BinaryCodes& b) {
 }
 
 TEST(Sah, NormalisedImagesHaveNoScale) {
-  const MemoryFeatureSet images = RectifiedImages(kDimension, 100, 100);
-  const auto plain = TrainSah(Options(8), images, RunContext());
+  const MemoryFeatureSet images = RectifiedImages(kSahDimension, 100, 100);
+  const auto plain = TrainSah(SahOptionsFor(8), images, RunContext());
   EXPECT_EQ(plain.model.method, "sah");
   EXPECT_EQ(plain.summary.samples, 100);
   EXPECT_TRUE(plain.model.pooling->normalise);
   EXPECT_EQ(plain.model.pooling->mu, 10);
   const MemoryFeatureSet large = ScaledImages(images, 1024);  // which rounding does not notice
-  EXPECT_TRUE(SameModel(plain, TrainSah(Options(8), large, RunContext())));
+  EXPECT_TRUE(SameModel(plain, TrainSah(SahOptionsFor(8), large, RunContext())));
   const MemoryFeatureSet thousand = ScaledImages(images, 1000);
   EXPECT_LT(ShareOfDifferent(CodesOf(plain, images),
-                             CodesOf(TrainSah(Options(8), thousand, RunContext()), thousand)),
+                             CodesOf(TrainSah(SahOptionsFor(8), thousand, RunContext()), thousand)),
             0.01);
 }
 
 // φ is divided by c where V is multiplied by c and μ by c²; nothing else is changed.
 TEST(Sah, TheScaleOfTheImagesOnlyMattersToMu) {
-  const MemoryFeatureSet images = RectifiedImages(kDimension, 100, 200);
-  SahOptions options = Options(8);
+  const MemoryFeatureSet images = RectifiedImages(kSahDimension, 100, 200);
+  SahOptions options = SahOptionsFor(8);
   options.normalise = false;
   options.tolerance = 1e-6;
   const auto plain = TrainSah(options, images, RunContext());
@@ -378,9 +342,9 @@ TEST(Sah, TheScaleOfTheImagesOnlyMattersToMu) {
 }
 
 TEST(Sah, WithAHeavyAggregationIsRba) {
-  const MemoryFeatureSet images = RectifiedImages(kDimension, 100, 300);
+  const MemoryFeatureSet images = RectifiedImages(kSahDimension, 100, 300);
   const MemoryRecords records = RecordsOf(images, true);
-  SahOptions options = Options(8);
+  SahOptions options = SahOptionsFor(8);
   options.gamma = 1e9;
   options.tolerance = 1e-6;
   const MatrixF gmp = GmpVectors(records, options);
@@ -399,15 +363,15 @@ TEST(Sah, WithAHeavyAggregationIsRba) {
 }
 
 TEST(Sah, WithALightAggregationVectorsAreWhatTheAutoencoderKeeps) {
-  const MemoryRecords records = RecordsOf(RectifiedImages(kDimension, 100, 400), true);
-  SahOptions options = Options(8);
+  const MemoryRecords records = RecordsOf(RectifiedImages(kSahDimension, 100, 400), true);
+  SahOptions options = SahOptionsFor(8);
   options.gamma = 1e-6;
   options.iterations = 1;
   options.tolerance = 1e-6;
   const MatrixD gmp = GmpVectors(records, options).cast<double>();
   const JointState state = StatesOf(options, records).front();
   const Map encoder(state.encoder), decoder(state.decoder);
-  const MatrixD m = MatrixD::Identity(kDimension, kDimension) - decoder.w * encoder.w;
+  const MatrixD m = MatrixD::Identity(kSahDimension, kSahDimension) - decoder.w * encoder.w;
   const VectorD fixed = m.lu().solve(decoder.w * encoder.c + decoder.c);  // x = W₂(W₁x + c₁) + c₂
   EXPECT_LT((decoder(encoder(fixed)) - fixed).norm(), 1e-6 * fixed.norm());
   const MatrixD phi = state.vectors.cast<double>();
@@ -415,173 +379,10 @@ TEST(Sah, WithALightAggregationVectorsAreWhatTheAutoencoderKeeps) {
   EXPECT_LT((phi.colwise() - fixed).norm(), 1e-2 * (gmp.colwise() - fixed).norm());
 }
 
-TEST(Sah, SameModelAtAnyNumberOfThreads) {
-  const MemoryFeatureSet images = RectifiedImages(kDimension, 90, 500);
-  const auto one = TrainSah(Options(9), images, RunContext({.threads = 1}));
-  const auto four = TrainSah(Options(9), images, RunContext({.threads = 4}));
-  EXPECT_TRUE(SameModel(one, four));
-  ASSERT_EQ(one.summary.iterations.size(), four.summary.iterations.size());
-  EXPECT_EQ(one.summary.iterations.back().objective, four.summary.iterations.back().objective);
-}
-
-// Asks for a stop when the pass over the images with this number begins: 0 is generalised max
-// pooling, 1 the first iteration.
-class StopAtPass : public ProgressSink {
- public:
-  StopAtPass(int pass, std::stop_source stop) : pass_(pass), stop_(std::move(stop)) {}
-
-  void Report(const ProgressUpdate& update) override {
-    if (update.task == "pooling" && update.done == 0 && !update.ended && pass_-- == 0) {
-      stop_.request_stop();
-    }
-  }
-
- private:
-  int pass_;
-  std::stop_source stop_;
-};
-
-RunContext StoppedAtPass(int pass) {
-  const std::stop_source stop;
-  return RunContext({.threads = 2,
-                     .seed = 1,
-                     .stop = stop.get_token(),
-                     .progress = std::make_shared<StopAtPass>(pass, stop)});
-}
-
-TEST(Sah, InterruptedLeavesTheModelOfTheLastIteration) {
-  const MemoryRecords records = RecordsOf(RectifiedImages(kDimension, 100, 600), true);
-  SahOptions options = Options(8);
-  for (const int complete : {1, 2}) {
-    options.iterations = 4;
-    const auto trained = TrainSah(options, records, StoppedAtPass(complete + 1));
-    EXPECT_TRUE(trained.summary.interrupted);
-    EXPECT_FALSE(trained.summary.converged);
-    options.iterations = complete;
-    const auto expected = TrainSah(options, records, RunContext());
-    EXPECT_FALSE(expected.summary.interrupted);
-    EXPECT_EQ(trained.summary.iterations.size(), static_cast<size_t>(complete));
-    EXPECT_TRUE(SameModel(trained, expected));
-  }
-}
-
-TEST(Sah, InterruptedBeforeThereIsAModelIsAnError) {
-  const MemoryRecords records = RecordsOf(RectifiedImages(kDimension, 100, 600), true);
-  const auto expect_cancelled = [&](const RunContext& context) {
-    try {
-      TrainSah(Options(8), records, context);
-      ADD_FAILURE() << "was not stopped";
-    } catch (const Error& error) {
-      EXPECT_EQ(error.code(), ErrorCode::kCancelled);
-    }
-  };
-  expect_cancelled(StoppedAtPass(0));
-  expect_cancelled(StoppedAtPass(1));
-  expect_cancelled(StoppedContext("pooling", 50));
-  expect_cancelled(StoppedContext("pooling", 100));
-}
-
-TEST(Sah, GoesOnWhereItStopped) {
-  const MemoryRecords records = RecordsOf(RectifiedImages(kDimension, 100, 700), true);
-  SahOptions options = Options(8);
-  options.gamma = 2;
-  std::vector<JointState> states;
-  const auto whole =
-      TrainSah(options, records, RunContext(),
-               {.observer = [&](const JointState& state) { states.push_back(state); }});
-  ASSERT_EQ(states.size(), 4U);
-  for (size_t i = 0; i < states.size(); ++i) {
-    EXPECT_EQ(states[i].iterations.size(), i + 1);
-    std::vector<JointState> rest;
-    const auto resumed = TrainSah(
-        options, records, RunContext(),
-        {.resume = states[i], .observer = [&](const JointState& state) { rest.push_back(state); }});
-    EXPECT_TRUE(SameModel(whole, resumed)) << i;
-    EXPECT_EQ(resumed.summary.iterations.size(), 4U);
-    EXPECT_EQ(rest.size(), states.size() - 1 - i);
-    EXPECT_EQ(resumed.summary.iterations.back().objective,
-              whole.summary.iterations.back().objective);
-  }
-  // A stop right after a resume leaves what was there.
-  const auto stopped = TrainSah(options, records, StoppedAtPass(0), {.resume = states[1]});
-  EXPECT_TRUE(stopped.summary.interrupted);
-  EXPECT_EQ(stopped.summary.iterations.size(), 2U);
-  EXPECT_TRUE(SameBits(EncoderOf(stopped).weights, states[1].encoder.weights));
-}
-
-TEST(Sah, RefusesToGoOnWithOtherImagesOrBits) {
-  const MemoryRecords records = RecordsOf(RectifiedImages(kDimension, 40, 700), true);
-  const MemoryRecords fewer = RecordsOf(RectifiedImages(kDimension, 39, 700), true);
-  const MemoryRecords wider = RecordsOf(RectifiedImages(kDimension + 4, 40, 700), true);
-  const JointState state = StatesOf(Options(6), records).front();
-  const auto refusal = [&](const SahOptions& options, const RecordStore& others) {
-    return RefusalOf([&] { TrainSah(options, others, RunContext(), {.resume = state}); });
-  };
-  EXPECT_EQ(refusal(Options(6), records), "(no error)");
-  EXPECT_THAT(refusal(Options(6), fewer), testing::HasSubstr("expected 39 images"));
-  EXPECT_THAT(refusal(Options(6), wider), testing::HasSubstr("dimension 20"));
-  EXPECT_THAT(refusal(Options(7), records), testing::HasSubstr("7 bits"));
-}
-
-TEST(Sah, StopsWhenBitsStopChanging) {
-  const MemoryRecords records = RecordsOf(RectifiedImages(kDimension, 100, 800), true);
-  SahOptions options = Options(8);
-  options.iterations = 50;
-  options.min_flipped = 1;
-  const auto first = TrainSah(options, records, RunContext());
-  EXPECT_TRUE(first.summary.converged);
-  EXPECT_EQ(first.summary.iterations.size(), 1U);
-  options.min_flipped = 0.01;
-  const auto trained = TrainSah(options, records, RunContext());
-  EXPECT_TRUE(trained.summary.converged);
-  EXPECT_GT(trained.summary.iterations.size(), 1U);
-  EXPECT_LT(trained.summary.iterations.size(), 50U);
-  for (const TrainingIteration& record : trained.summary.iterations) {
-    EXPECT_EQ(record.flipped <= 0.01, &record == &trained.summary.iterations.back());
-  }
-  // The end of all iterations is no convergence.
-  options.iterations = 1;
-  EXPECT_FALSE(TrainSah(options, records, RunContext()).summary.converged);
-}
-
-TEST(Sah, EdgesOfTheData) {
-  const RunContext context;
-  const MemoryFeatureSet few = RectifiedImages(kDimension, 5, 900);
-  EXPECT_EQ(TrainSah(Options(8), few, context).model.bits(), 8);
-  EXPECT_EQ(TrainSah(Options(1), few, context).model.bits(), 1);
-  EXPECT_EQ(TrainSah(Options(40), RectifiedImages(kDimension, 60, 900), context).model.bits(), 40);
-
-  MemoryFeatureSet alike(kDimension);
-  for (int i = 0; i < 5; ++i) alike.Add("alike", RectifiedFeatures(kDimension, 6, 1));
-  EXPECT_THAT(RefusalOf([&] { TrainSah(Options(4), alike, context); }),
-              testing::HasSubstr("all alike"));
-  EXPECT_THAT(RefusalOf([&] { TrainSah(Options(4), RectifiedImages(kDimension, 1, 1), context); }),
-              testing::HasSubstr("1 training samples"));
-  EXPECT_THAT(RefusalOf([&] { TrainSah(Options(4), MemoryFeatureSet(kDimension), context); }),
-              testing::HasSubstr("0 training samples"));
-  const FaultyFeatures bad(few, {3}, {});
-  EXPECT_THAT(RefusalOf([&] { TrainSah(Options(4), bad, context); }),
-              testing::StartsWith("image 3: "));
-}
-
-TEST(Sah, LeavesOutImagesWithoutDescriptors) {
-  const MemoryFeatureSet good = RectifiedImages(kDimension, 40, 1000);
-  MemoryFeatureSet rest(kDimension);
-  for (Index i = 0; i < good.size(); ++i) {
-    if (i != 4 && i != 17) rest.Add(good.name(i), DescriptorsOf(good, i));
-  }
-  const auto trained = TrainSah(Options(6), FaultyFeatures(good, {}, {4, 17}), RunContext());
-  EXPECT_THAT(trained.summary.skipped, testing::ElementsAre("image 4", "image 17"));
-  EXPECT_EQ(trained.summary.samples, 38);
-  const auto expected = TrainSah(Options(6), rest, RunContext());
-  EXPECT_THAT(expected.summary.skipped, testing::IsEmpty());
-  EXPECT_TRUE(SameModel(trained, expected));
-}
-
 // Each iteration's vectors are easier to reconstruct, at a small price in aggregation.
 TEST(Sah, ReconstructsItsVectorsBetterThanRba) {
-  const MemoryFeatureSet images = RectifiedImages(kDimension, 200, 1100);
-  const auto trained = TrainSah(Options(8), images, RunContext());
+  const MemoryFeatureSet images = RectifiedImages(kSahDimension, 200, 1100);
+  const auto trained = TrainSah(SahOptionsFor(8), images, RunContext());
   const TrainingIteration& rba = trained.summary.iterations.front();
   const TrainingIteration& last = trained.summary.iterations.back();
   EXPECT_GT(trained.summary.iterations.size(), 1U);
@@ -617,7 +418,7 @@ TEST(SahOptions, RefusesWhatHasNoMeaning) {
   // Before anything is read.
   SahOptions options;
   options.gamma = -1;
-  const MemoryFeatureSet good = RectifiedImages(kDimension, 3, 1);
+  const MemoryFeatureSet good = RectifiedImages(kSahDimension, 3, 1);
   EXPECT_THAT(RefusalOf([&] { TrainSah(options, FaultyFeatures(good, {0}, {}), RunContext()); }),
               testing::HasSubstr("gamma of the joint training"));
 }

@@ -19,6 +19,7 @@
 #include <utility>
 
 #include "bitpool/base/error.h"
+#include "bitpool/http/parsed_request.h"
 #include "bitpool/http/problem.h"
 #include "bitpool/http/request_checks.h"
 #include "bitpool/http/response_head.h"
@@ -44,23 +45,6 @@ constexpr auto kHeartbeat = std::chrono::seconds(15);  // tells that a silent fe
 
 std::chrono::nanoseconds Seconds(double seconds) {
   return std::chrono::nanoseconds(static_cast<int64_t>(seconds * 1e9));
-}
-
-// What a parser that gave up wants to say; nothing where nobody would listen.
-std::optional<Problem> ProblemOf(const error_code& error) {
-  if (error == http::error::header_limit || error == http::error::buffer_overflow) {
-    return Problem{
-        .status = 431, .code = "headers_too_large", .detail = "the head is beyond the limit"};
-  }
-  if (error == http::error::body_limit) {
-    return Problem{.status = 413, .code = "too_large", .detail = "the body is beyond the limit"};
-  }
-  static const auto& parsing = http::make_error_code(http::error::bad_method).category();
-  if (error.category() == parsing && error != http::error::end_of_stream &&
-      error != http::error::partial_message) {
-    return Problem{.status = 400, .code = "invalid_request", .detail = error.message()};
-  }
-  return std::nullopt;
 }
 
 template <class Stream>
@@ -183,7 +167,7 @@ class StreamConnection final : public Connection,
   }
 
   void FailReading(const error_code& error) {
-    std::optional<Problem> problem = ProblemOf(error);
+    std::optional<Problem> problem = ParsingProblemOf(error);
     if (std::exchange(expired_, false)) {
       problem = {.status = 408, .code = "timeout", .detail = "the request did not arrive in time"};
     } else if (problem) {
@@ -197,11 +181,7 @@ class StreamConnection final : public Connection,
 
   void TakeHead() {
     const auto& head = parser_->get();
-    request_ = {.method = std::string(head.method_string()), .target = std::string(head.target())};
-    for (const auto& field : head) {
-      request_.headers.Add({field.name_string().data(), field.name_string().size()},
-                           {field.value().data(), field.value().size()});
-    }
+    request_ = RequestOf(head);
     request_.id = state_.NextRequestId();
     request_.peer = peer_;
     request_.received = std::chrono::steady_clock::now();

@@ -46,16 +46,31 @@ void ForEachShared(const GreyImage& image, const GreyImage& other, const AffineM
   }
 }
 
-Light FitLight(const GreyImage& image, const GreyImage& other, const AffineMap& map) {
-  double n = 0, a = 0, b = 0, bb = 0, aa = 0;
-  ForEachShared(image, other, map, [&](Index x, Index y, float u, float v) {
-    const double here = image.at(x, y), there = ValueAt(other, u, v);
+// The sums over pairs of pixels that deviations and correlations are made of.
+template <class Number>
+struct PairSums {
+  Number n = 0, a = 0, b = 0, aa = 0, bb = 0, ab = 0;
+
+  void Add(Number here, Number there) {
     n += 1;
     a += here;
     b += there;
     aa += here * here;
     bb += there * there;
+    ab += here * there;
+  }
+};
+
+PairSums<double> SumShared(const GreyImage& image, const GreyImage& other, const AffineMap& map) {
+  PairSums<double> sums;
+  ForEachShared(image, other, map, [&](Index x, Index y, float u, float v) {
+    sums.Add(image.at(x, y), ValueAt(other, u, v));
   });
+  return sums;
+}
+
+Light FitLight(const GreyImage& image, const GreyImage& other, const AffineMap& map) {
+  const auto [n, a, b, aa, bb, ab] = SumShared(image, other, map);
   if (n < 2 || bb * n - b * b <= 0) return {};
   // By the deviations and not by regression, which would be near zero before the pictures fit.
   const double gain = std::sqrt(std::max(0.0, aa * n - a * a) / (bb * n - b * b));
@@ -131,18 +146,8 @@ bool Step(const GreyImage& image, const GreyImage& other, AffineMap& map, Light&
   return true;
 }
 
-// The sums that a correlation is made of.
-struct BlockSums {
-  float n = 0, a = 0, b = 0, aa = 0, bb = 0, ab = 0;
-
-  void Add(float here, float there) {
-    n += 1;
-    a += here;
-    b += there;
-    aa += here * here;
-    bb += there * there;
-    ab += here * there;
-  }
+// Those of a square of the image.
+struct BlockSums : PairSums<float> {
   // The squares of the deviations, times the number of pixels.
   float spread_a() const { return aa - a * a / n; }
   float spread_b() const { return bb - b * b / n; }
@@ -239,16 +244,7 @@ double MeasureMoved(const GreyImage& image, const GreyImage& other, const Affine
 }
 
 double MeasureCorrelation(const GreyImage& image, const GreyImage& other, const AffineMap& map) {
-  double n = 0, a = 0, b = 0, aa = 0, bb = 0, ab = 0;
-  ForEachShared(image, other, map, [&](Index x, Index y, float u, float v) {
-    const double here = image.at(x, y), there = ValueAt(other, u, v);
-    n += 1;
-    a += here;
-    b += there;
-    aa += here * here;
-    bb += there * there;
-    ab += here * there;
-  });
+  const auto [n, a, b, aa, bb, ab] = SumShared(image, other, map);
   const double spread_a = aa * n - a * a, spread_b = bb * n - b * b;
   if (std::min(spread_a, spread_b) < n * n * kRounding * kRounding || n == 0) return 0;
   return (ab * n - a * b) / std::sqrt(spread_a * spread_b);

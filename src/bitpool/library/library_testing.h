@@ -4,10 +4,12 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cstdlib>
 #include <fstream>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -142,6 +144,19 @@ class PictureFolder {
   std::filesystem::path base_;
   int time_ = 1000;
 };
+
+// Added, changed, removed, unchanged, failed.
+using UpdateCounts = std::array<uint64_t, 5>;
+inline UpdateCounts Counts(const UpdateSummary& summary) {
+  return {summary.added, summary.changed, summary.removed, summary.unchanged,
+          summary.failed.size()};
+}
+
+inline std::optional<uint64_t> IdOf(const PictureFolder& pictures, const std::string& path) {
+  const LibrarySnapshot library = pictures.Open();
+  const auto picture = library.catalogue().FindByPath(path);
+  return picture ? std::optional(picture->id) : std::nullopt;
+}
 
 inline LibrarySnapshot OpenAt(const std::filesystem::path& library) {
   return PictureLibrary::Open(Env::Posix(), library)->Snapshot();

@@ -7,8 +7,6 @@
 #include <optional>
 #include <span>
 #include <string_view>
-#include <unordered_map>
-#include <unordered_set>
 #include <utility>
 
 #include "bitpool/base/error.h"
@@ -18,6 +16,7 @@
 #include "bitpool/library/library_thumbnails.h"
 #include "bitpool/library/library_upkeep.h"
 #include "bitpool/library/patience.h"
+#include "bitpool/library/update_plan.h"
 
 namespace bitpool {
 namespace {
@@ -28,15 +27,6 @@ constexpr size_t kHashesAtOnce = 1024;
 
 // Another process has changed what this one had begun with.
 struct FactsChanged {};
-
-KnownPicture KnownOf(const CataloguedPicture& picture) {
-  return {.id = picture.id,
-          .size = picture.size,
-          .modified_ns = picture.modified_ns,
-          .content_hash = picture.content_hash,
-          .can_be_seen = CanBeSeen(picture),
-          .has_hash = picture.perceptual_hash.has_value()};
-}
 
 class Updater {
  public:
@@ -54,8 +44,7 @@ class Updater {
     const Stopwatch watch;
     patience_.Try([&] { BringFactsUpToDate(); });
     patience_.Try([&] { ReadKnown(); });
-    Compare();
-    FindMissing();
+    MakePlan();
     patience_.Try([&] { BeginChanges(); });
     NoteUnreadable();
     patience_.Try([&] { RemoveMissing(); });
@@ -120,72 +109,23 @@ class Updater {
   void ReadKnown() {
     const auto snapshot = catalogue_.Snapshot();
     if (set_ == PictureSet::kNext) {
-      snapshot->ForEach(PictureSet::kCurrent, [&](const CataloguedPicture& picture) {
-        replaced_paths_.insert(picture.path);
-      });
+      known_.ReadReplaced(*snapshot);
       if (clear_next_) return;
     }
-    snapshot->ForEach(
-        set_, [&](const CataloguedPicture& picture) { known_[picture.path] = KnownOf(picture); });
-    if (folder_.is_shared()) ReadCameSince(*snapshot);
+    known_.Read(*snapshot, set_);
+    if (folder_.is_shared()) known_.ReadCameSince(*snapshot, first_generation_);
   }
 
-  // What others have added since this process looked for pictures is not missing.
-  void ReadCameSince(const CatalogueSnapshot& snapshot) {
-    came_since_.clear();
-    const bool known = snapshot.ForEachChange(first_generation_, [&](uint64_t id, auto code) {
-      if (!code.empty()) came_since_.insert(id);
-    });
-    if (known) return;
-    for (const auto& [path, picture] : known_) came_since_.insert(picture.id);
-  }
-
-  void Compare() {
-    std::vector<uint64_t> with_thumbnail;
-    if (update_.encoding.thumbnail) with_thumbnail = thumbnails_.List();
-    for (const FoundPicture& found : update_.found) {
-      if (own_files_->Contain(found.path)) continue;
-      here_.insert(found.path);
-      KnownPicture* known = Find(found.path);
-      if (known != nullptr) known->found = true;
-      if (known == nullptr || !IsUnchanged(*known, found)) {
-        todo_.push_back(&found);
-        continue;
-      }
-      ++summary_.unchanged;
-      if (!update_.encoding.thumbnail || !known->can_be_seen) continue;
-      if (!std::ranges::binary_search(with_thumbnail, known->id)) {
-        without_thumbnail_.push_back(&found);
-      }
-      if (!known->has_hash) without_hash_.push_back(&found);
-    }
-  }
-
-  static bool IsUnchanged(const KnownPicture& known, const FoundPicture& found) {
-    return known.size == found.size && known.modified_ns == found.mtime_ns;
-  }
-
-  KnownPicture* Find(const std::string& path) {
-    const auto place = known_.find(path);
-    return place == known_.end() ? nullptr : &place->second;
+  void MakePlan() {
+    plan_ = PlanUpdate(update_, *own_files_, thumbnails_, set_, known_);
+    summary_.unchanged += plan_.unchanged;
+    summary_.removed += plan_.removed;
   }
 
   // Whether the picture had a place in the library before, maybe with the code of another coder.
   bool WasHere(const std::string& path) const {
-    return set_ == PictureSet::kNext ? replaced_paths_.contains(path) : known_.contains(path);
-  }
-
-  // Paths of the unreadable as those of pictures are.
-  std::vector<std::string> UnreadablePaths() const {
-    std::vector<std::string> paths;
-    for (const FailedPicture& failed : update_.unreadable) {
-      const bool further = std::ranges::any_of(update_.folders, [&](const std::string& folder) {
-        return IsInFolder(failed.path.native(), folder);
-      });
-      paths.push_back(further ? failed.path.string()
-                              : failed.path.lexically_relative(update_.root).string());
-    }
-    return paths;
+    return set_ == PictureSet::kNext ? known_.replaced_paths.contains(path)
+                                     : known_.by_path.contains(path);
   }
 
   void NoteFailure(const std::string& path, const std::string& reason) {
@@ -194,37 +134,15 @@ class Updater {
   }
 
   void NoteUnreadable() {
-    const std::vector<std::string> unreadable = UnreadablePaths();
-    for (size_t i = 0; i < unreadable.size(); ++i) {
-      NoteFailure(unreadable[i], update_.unreadable[i].reason);
+    for (size_t i = 0; i < plan_.unreadable.size(); ++i) {
+      NoteFailure(plan_.unreadable[i], update_.unreadable[i].reason);
     }
-  }
-
-  void FindMissing() {
-    const std::vector<std::string> unreadable = UnreadablePaths();
-    const auto is_unreadable = [&](std::string_view path) {
-      return std::ranges::any_of(unreadable, [&](const auto& at) { return IsInFolder(path, at); });
-    };
-    for (const auto& [path, picture] : known_) {
-      if (picture.found) continue;
-      if (is_unreadable(path) || came_since_.contains(picture.id)) {
-        ++summary_.unchanged;
-      } else {
-        missing_.push_back(path);
-      }
-    }
-    summary_.removed += set_ == PictureSet::kCurrent ? missing_.size() : CountReplacedMissing();
-  }
-
-  size_t CountReplacedMissing() const {
-    return static_cast<size_t>(std::ranges::count_if(
-        replaced_paths_, [&](const std::string& path) { return !here_.contains(path); }));
   }
 
   // Notes before the first change that an update is under way. What a killed one leaves behind is
   // then looked for.
   void BeginChanges() {
-    if (missing_.empty() && todo_.empty() && !new_facts_) return;
+    if (plan_.missing.empty() && plan_.todo.empty() && !new_facts_) return;
     facts_.unfinished = true;
     const auto batch = catalogue_.StartBatch(set_);
     if (folder_.is_shared() && ReadLibraryFacts(*batch, folder_.name()) != old_facts_) {
@@ -236,10 +154,10 @@ class Updater {
   }
 
   void RemoveMissing() {
-    if (missing_.empty()) return;
+    if (plan_.missing.empty()) return;
     const auto batch = catalogue_.StartBatch(set_);
     std::vector<uint64_t> gone;
-    for (const std::string_view path : missing_) {
+    for (const std::string_view path : plan_.missing) {
       if (const auto id = batch->Remove(path)) gone.push_back(*id);
     }
     batch->Commit();
@@ -247,21 +165,22 @@ class Updater {
   }
 
   void EncodeAll() {
-    Progress progress = context_.StartProgress("indexing", "pictures", todo_.size());
+    Progress progress = context_.StartProgress("indexing", "pictures", plan_.todo.size());
     if (folder_.is_shared()) return EncodeClaimed(progress);
-    for (size_t first = 0; first < todo_.size() && !summary_.stopped; first += update_.batch) {
-      const size_t count = std::min(update_.batch, todo_.size() - first);
-      EncodeSome(std::span(todo_).subspan(first, count), progress);
+    for (size_t first = 0; first < plan_.todo.size() && !summary_.stopped; first += update_.batch) {
+      const size_t count = std::min(update_.batch, plan_.todo.size() - first);
+      EncodeSome(std::span(plan_.todo).subspan(first, count), progress);
     }
   }
 
   void EncodeClaimed(Progress& progress) {
-    ClaimedPictures claimed(env_, update_.root, folder_.name(), todo_, catalogue_.Claims(set_),
+    ClaimedPictures claimed(env_, update_.root, folder_.name(), plan_.todo, catalogue_.Claims(set_),
                             patience_);
     while (true) {
       const std::vector<FoundPicture> pictures = claimed.Next(update_.batch, context_);
       if (pictures.empty()) break;
       std::vector<const FoundPicture*> chunk;
+      chunk.reserve(pictures.size());
       for (const FoundPicture& picture : pictures) chunk.push_back(&picture);
       patience_.Try([&] { LookAtCatalogue(chunk); });
       EncodeSome(chunk, progress);
@@ -276,9 +195,7 @@ class Updater {
     for (const FoundPicture* found : chunk) {
       const auto picture = snapshot->FindByPath(found->path);
       if (!picture) continue;
-      KnownPicture& known = known_[found->path];
-      known = KnownOf(*picture);
-      known.found = true;
+      known_.Put(*picture).found = true;
     }
   }
 
@@ -286,7 +203,7 @@ class Updater {
     std::vector<ExaminedPicture> pictures(chunk.size());
     context_.pool().ParallelFor(chunk.size(), 1, [&](size_t i, size_t /*end*/) {
       if (context_.stopped()) return;
-      const KnownPicture* known = Find(chunk[i]->path);
+      const KnownPicture* known = known_.Find(chunk[i]->path);
       if (known != nullptr && IsUnchanged(*known, *chunk[i])) {  // another process has done it
         pictures[i].fate = PictureFate::kTouched;
       } else {
@@ -371,13 +288,13 @@ class Updater {
   // Of pictures that are as they were; thumbnails are the one part of a library that someone may
   // delete to save space.
   void RemakeThumbnails() {
-    if (without_thumbnail_.empty()) return;
+    if (plan_.without_thumbnail.empty()) return;
     Progress progress =
-        context_.StartProgress("making thumbnails", "pictures", without_thumbnail_.size());
-    context_.pool().ParallelFor(without_thumbnail_.size(), 1, [&](size_t i, size_t /*end*/) {
+        context_.StartProgress("making thumbnails", "pictures", plan_.without_thumbnail.size());
+    context_.pool().ParallelFor(plan_.without_thumbnail.size(), 1, [&](size_t i, size_t /*end*/) {
       if (context_.stopped()) return;
-      const FoundPicture& found = *without_thumbnail_[i];
-      const KnownPicture& known = *Find(found.path);
+      const FoundPicture& found = *plan_.without_thumbnail[i];
+      const KnownPicture& known = *known_.Find(found.path);
       thumbnails_.Write(known.id, ThumbnailOfUnchanged(update_, found, known));
       progress.Advance();
     });
@@ -385,20 +302,21 @@ class Updater {
 
   // To pictures that an older Bitpool indexed. Those of another coder get theirs with their codes.
   void AddHashes() {
-    if (set_ != PictureSet::kCurrent || without_hash_.empty()) return;
-    Progress progress = context_.StartProgress("hashing", "thumbnails", without_hash_.size());
-    for (size_t first = 0; first < without_hash_.size() && !context_.stopped();
+    if (set_ != PictureSet::kCurrent || plan_.without_hash.empty()) return;
+    Progress progress = context_.StartProgress("hashing", "thumbnails", plan_.without_hash.size());
+    for (size_t first = 0; first < plan_.without_hash.size() && !context_.stopped();
          first += kHashesAtOnce) {
-      const size_t count = std::min(kHashesAtOnce, without_hash_.size() - first);
+      const size_t count = std::min(kHashesAtOnce, plan_.without_hash.size() - first);
       std::vector<std::optional<uint64_t>> hashes(count);
       context_.pool().ParallelFor(count, 1, [&](size_t i, size_t /*end*/) {
-        hashes[i] = HashOfThumbnail(thumbnails_.Read(Find(without_hash_[first + i]->path)->id));
+        hashes[i] =
+            HashOfThumbnail(thumbnails_.Read(known_.Find(plan_.without_hash[first + i]->path)->id));
         progress.Advance();
       });
       const auto snapshot = catalogue_.Snapshot();
       const auto batch = catalogue_.StartBatch(set_);
       for (size_t i = 0; i < count; ++i) {
-        auto picture = snapshot->FindByPath(without_hash_[first + i]->path);
+        auto picture = snapshot->FindByPath(plan_.without_hash[first + i]->path);
         if (!picture || !hashes[i]) continue;
         picture->perceptual_hash = hashes[i];
         batch->Put(*picture);
@@ -447,17 +365,10 @@ class Updater {
   bool sweep_ = false;       // files may be there that belong to nothing
   std::optional<LibraryFacts> old_facts_;  // as they were at the beginning
   LibraryFacts facts_;
-  std::unordered_map<std::string, KnownPicture> known_;  // of the set
-  std::unordered_set<std::string> replaced_paths_;       // of the current set, where it is not that
-  std::unordered_set<std::string_view> here_;            // the paths that were found
   std::optional<LibraryFiles> own_files_;
-  std::vector<std::string_view> missing_;  // of the known
-  std::vector<const FoundPicture*> todo_;
-  std::vector<const FoundPicture*> without_thumbnail_;  // but otherwise as they were
-  std::vector<const FoundPicture*> without_hash_;       // the same
-  std::unordered_set<uint64_t> came_since_;             // ids, of a shared library
-  std::atomic<uint64_t> failed_ = 0;                    // pictures, for the progress
-  std::string waiting_;                                 // for what; empty: for nothing
+  KnownPictures known_;
+  UpdatePlan plan_;
+  std::atomic<uint64_t> failed_ = 0;  // pictures, for the progress
   UpdateSummary summary_;
 };
 

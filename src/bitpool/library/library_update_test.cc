@@ -1,47 +1,26 @@
 #include "bitpool/library/library_update.h"
 
 #include <gmock/gmock.h>
-#include <sys/stat.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
-#include <array>
-#include <csignal>
-#include <mutex>
 #include <set>
 
-#include "bitpool/base/random.h"
-#include "bitpool/io/faulty_env.h"
 #include "bitpool/library/library_testing.h"
-#include "bitpool/pictures/picture_testing.h"
 
 namespace bitpool {
 namespace {
 
 namespace fs = std::filesystem;
-using ::testing::ElementsAre;
+using testing::Counts;
 using testing::ExpectError;
 using testing::FakeEncode;
 using testing::FakeEncoding;
 using testing::FakePicture;
-using testing::FaultyEnv;
 using ::testing::HasSubstr;
+using testing::IdOf;
 using testing::LibraryContent;
 using testing::PictureFolder;
 using testing::ReadContent;
-
-// Added, changed, removed, unchanged, failed.
-std::array<uint64_t, 5> Counts(const UpdateSummary& summary) {
-  return {summary.added, summary.changed, summary.removed, summary.unchanged,
-          summary.failed.size()};
-}
-using Expected = std::array<uint64_t, 5>;
-
-std::optional<uint64_t> IdOf(const PictureFolder& pictures, const std::string& path) {
-  const LibrarySnapshot library = pictures.Open();
-  const auto picture = library.catalogue().FindByPath(path);
-  return picture ? std::optional(picture->id) : std::nullopt;
-}
+using Expected = testing::UpdateCounts;
 
 TEST(UpdateLibrary, AddsChangesRemovesAndRenames) {
   PictureFolder pictures;
@@ -462,240 +441,6 @@ TEST(UpdateLibrary, ACodeOfTheWrongLengthIsAFailure) {
   const UpdateSummary summary = pictures.Update(pictures.MakeUpdate(encoding), RunContext());
   EXPECT_EQ(Counts(summary), (Expected{0, 0, 0, 0, 1}));
   EXPECT_THAT(summary.failed[0].reason, HasSubstr("8 bytes: expected 32 bits"));
-}
-
-TEST(UpdateLibrary, RealThumbnails) {
-  const auto thumbnail = MakeThumbnail(testing::SpottedJpeg(1, 600, 200));
-  const PictureFacts facts = InspectPicture(thumbnail, {});
-  EXPECT_EQ(facts.width, kThumbnailSide);
-  EXPECT_EQ(facts.format, "jpeg");
-}
-
-TEST(UpdateLibrary, LostThumbnailsAreMadeAgain) {
-  PictureFolder pictures;
-  for (int i = 0; i < 5; ++i) pictures.Write(fmt::format("{}.jpg", i), FakePicture(i));
-  pictures.Write("bad.jpg", "bad");
-  pictures.Update();
-  const LibraryContent expected = ReadContent(pictures.Open());
-  const LibraryFolder folder(pictures.library());
-  const LibraryThumbnails thumbnails(Env::Posix(), folder);
-  EXPECT_EQ(thumbnails.PathOf(1234567), folder.thumbnails() / "1234/1234567.jpg");
-  fs::remove(thumbnails.PathOf(IdOf(pictures, "1.jpg").value()));
-  fs::remove(thumbnails.PathOf(IdOf(pictures, "3.jpg").value()));
-  EXPECT_EQ(Counts(pictures.Update()), (Expected{0, 0, 0, 6, 0}));
-  EXPECT_EQ(pictures.reads, 2);
-  EXPECT_EQ(ReadContent(pictures.Open()), expected);
-
-  // All of them, and one picture that cannot be read now.
-  fs::remove_all(folder.thumbnails());
-  LibraryUpdate update = pictures.MakeUpdate();
-  const auto read = update.read;
-  update.read = [&](const FoundPicture& found) {
-    if (found.path == "2.jpg") throw Error(ErrorCode::kIo, "cannot read");
-    return read(found);
-  };
-  EXPECT_EQ(Counts(pictures.Update(update, RunContext())), (Expected{0, 0, 0, 6, 0}));
-  EXPECT_EQ(ReadContent(pictures.Open()).thumbnails.size(), 4U);
-  pictures.Update();
-  EXPECT_EQ(pictures.reads, 1);
-  EXPECT_EQ(ReadContent(pictures.Open()), expected);
-}
-
-// Changed without a change of size and time: the old code is kept, and no thumbnail that does not
-// belong to it.
-TEST(UpdateLibrary, ALostThumbnailIsNotMadeOfAnotherPicture) {
-  PictureFolder pictures;
-  pictures.Write("a.jpg", FakePicture(1));
-  pictures.Update();
-  fs::remove_all(LibraryFolder(pictures.library()).thumbnails());
-  const auto time = fs::last_write_time(pictures.root() / "a.jpg");
-  pictures.Write("a.jpg", FakePicture(2));
-  fs::last_write_time(pictures.root() / "a.jpg", time);
-  EXPECT_EQ(Counts(pictures.Update()), (Expected{0, 0, 0, 1, 0}));
-  EXPECT_TRUE(ReadContent(pictures.Open()).thumbnails.empty());
-}
-
-// --- Faults and kills -------------------------------------------------------------------------
-
-// Changes of every kind for a library that has been made before.
-void MakeFirstState(PictureFolder& pictures) {
-  for (int i = 0; i < 30; ++i) {
-    pictures.Write(fmt::format("{:02}.jpg", i), i % 7 == 3 ? "bad" : FakePicture(i * 1000));
-  }
-}
-void MakeSecondState(PictureFolder& pictures) {
-  for (int i = 0; i < 30; i += 3) pictures.Write(fmt::format("{:02}.jpg", i), FakePicture(i + 500));
-  for (int i = 1; i < 30; i += 6) pictures.Remove(fmt::format("{:02}.jpg", i));
-  for (int i = 30; i < 60; ++i) pictures.Write(fmt::format("{:02}.jpg", i), FakePicture(i));
-}
-
-LibraryContent UndisturbedContent() {
-  PictureFolder pictures;
-  MakeFirstState(pictures);
-  pictures.Update();
-  MakeSecondState(pictures);
-  pictures.Update();
-  return ReadContent(pictures.Open());
-}
-
-TEST(UpdateLibrary, AnyFailureOfAFileOperationLeavesAValidLibrary) {
-  const LibraryContent expected = UndisturbedContent();
-  PictureFolder pictures;
-  MakeFirstState(pictures);
-  pictures.Update();
-  MakeSecondState(pictures);
-  LibraryUpdate update = pictures.MakeUpdate();
-  update.batch = 10;
-  int failing = 1;
-  bool failed = true;
-  for (; failed; failing += 5) {
-    const fs::path copy = pictures.base() / fmt::format("copy{}", failing);
-    fs::copy(pictures.root(), copy, fs::copy_options::recursive);
-    for (const FoundPicture& found : update.found) {
-      fs::last_write_time(copy / found.path, fs::last_write_time(pictures.root() / found.path));
-    }
-    LibraryUpdate copied = update;
-    copied.root = copy;
-    FaultyEnv env(failing);
-    const auto run = [&](Env& on) {
-      LibraryWriter writer(on, copy / ".bitpool");
-      return UpdateLibrary(writer, copied, RunContext({.threads = 1}));
-    };
-    try {
-      run(env);
-      failed = env.operations() >= failing;  // one that is made good for, such as mapping the index
-    } catch (const Error& error) {
-      EXPECT_THAT(error.what(), HasSubstr("injected"));
-    }
-    ReadContent(testing::OpenAt(copy / ".bitpool"));  // checks itself
-    run(Env::Posix());
-    EXPECT_EQ(ReadContent(testing::OpenAt(copy / ".bitpool")), expected);
-    fs::remove_all(copy);
-  }
-  EXPECT_GT(failing, 50);
-}
-
-// Updates in a child process that tells of every picture it encodes, and is killed after some of
-// them and a short while.
-void KillDuringUpdate(PictureFolder& pictures, Random& random) {
-  std::array<int, 2> ends = {};
-  ASSERT_EQ(pipe(ends.data()), 0);
-  LibraryUpdate update = pictures.MakeUpdate();
-  update.batch = 1 + random.Below(12);
-  const pid_t child = fork();
-  ASSERT_GE(child, 0);
-  if (child == 0) {
-    close(ends[0]);
-    const auto tell = [&] { return write(ends[1], "x", 1); };
-    update.encoding.encode = [&](auto bytes) {
-      if (tell() != 1) _exit(1);
-      return FakeEncode(bytes);
-    };
-    try {
-      LibraryWriter writer(Env::Posix(), pictures.library());
-      if (tell() != 1) _exit(1);
-      UpdateLibrary(writer, update, RunContext({.threads = 1}));
-    } catch (const Error&) {
-      _exit(1);
-    }
-    _exit(0);
-  }
-  close(ends[1]);
-  char told = 0;
-  for (uint64_t steps = random.Below(45); steps > 0; --steps) {
-    if (read(ends[0], &told, 1) != 1) break;
-  }
-  usleep(static_cast<useconds_t>(random.Below(8000)));
-  kill(child, SIGKILL);
-  int status = 0;
-  ASSERT_EQ(waitpid(child, &status, 0), child);
-  EXPECT_FALSE(WIFEXITED(status) && WEXITSTATUS(status) != 0);
-  close(ends[0]);
-}
-
-TEST(UpdateLibrary, KilledAtAnyMomentItGoesOnFromThere) {
-  if (!testing::kForkedChildrenHaveThreads) GTEST_SKIP() << "needs a forked child with threads";
-  const LibraryContent expected = UndisturbedContent();
-  Random random(20);
-  constexpr int kRounds = 50;  // of two kills each
-  for (int round = 0; round < kRounds; ++round) {
-    PictureFolder pictures;
-    MakeFirstState(pictures);
-    KillDuringUpdate(pictures, random);
-    if (round % 2 == 0) {
-      pictures.Update();
-      ReadContent(pictures.Open());
-    }
-    MakeSecondState(pictures);
-    KillDuringUpdate(pictures, random);
-    if (fs::exists(LibraryFolder(pictures.library()).catalogue())) {
-      try {
-        ReadContent(pictures.Open());  // checks that index and catalogue agree
-      } catch (const Error& error) {   // killed before anything was in it
-        EXPECT_NE(round % 2, 0);
-        EXPECT_TRUE(error.code() == ErrorCode::kNotFound || error.code() == ErrorCode::kCorrupt)
-            << error.what();
-      }
-    }
-    pictures.Update();
-    EXPECT_EQ(ReadContent(pictures.Open()), expected) << "round " << round;
-    EXPECT_EQ(pictures.Update().unchanged, expected.codes.size() + expected.failures.size());
-    EXPECT_EQ(pictures.reads, 0);
-  }
-}
-
-// Updates in a child process that is killed while it encodes one of the first pictures.
-void KillWhileEncoding(PictureFolder& pictures, const std::string& coder, Random& random) {
-  LibraryUpdate update = pictures.MakeUpdate(FakeEncoding(coder));
-  update.batch = 1 + random.Below(6);
-  const uint64_t last = 1 + random.Below(25);
-  const pid_t child = fork();
-  ASSERT_GE(child, 0);
-  if (child == 0) {
-    uint64_t encoded = 0;
-    update.encoding.encode = [&](auto bytes) {
-      if (++encoded == last) kill(getpid(), SIGKILL);
-      return FakeEncode(bytes);
-    };
-    try {
-      LibraryWriter writer(Env::Posix(), pictures.library());
-      UpdateLibrary(writer, update, RunContext({.threads = 1}));
-    } catch (const Error&) {
-      _exit(1);
-    }
-    _exit(0);
-  }
-  int status = 0;
-  ASSERT_EQ(waitpid(child, &status, 0), child);
-  EXPECT_FALSE(WIFEXITED(status) && WEXITSTATUS(status) != 0);
-}
-
-// The library answers with the codes of the old coder or with those of the new one, never with both
-// or with a part.
-TEST(UpdateLibrary, KilledWhileTheCoderChangesItAnswersWithOneOfThem) {
-  if (!testing::kForkedChildrenHaveThreads) GTEST_SKIP() << "needs a forked child with threads";
-  const LibraryContent expected = UndisturbedContent();
-  Random random(21);
-  int old_ones = 0, new_ones = 0;
-  for (int round = 0; round < 20; ++round) {
-    PictureFolder pictures;
-    MakeFirstState(pictures);
-    MakeSecondState(pictures);
-    pictures.Update();
-    for (int times = 0; times < 6; ++times) {
-      KillWhileEncoding(pictures, "fake 2", random);
-      const LibrarySnapshot library = pictures.Open();
-      const LibraryContent content = ReadContent(library);
-      EXPECT_EQ(content.codes, expected.codes);
-      EXPECT_EQ(content.failures, expected.failures);
-      (library.facts().coder == "fake 1" ? old_ones : new_ones) += 1;
-    }
-    pictures.Update(pictures.MakeUpdate(FakeEncoding("fake 2")), RunContext({.threads = 1}));
-    EXPECT_EQ(pictures.Open().facts().coder, "fake 2");
-    EXPECT_EQ(ReadContent(pictures.Open()), expected) << "round " << round;
-  }
-  EXPECT_GT(old_ones, 40);  // of 120
-  EXPECT_GT(new_ones, 10);
 }
 
 }  // namespace

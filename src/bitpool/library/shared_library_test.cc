@@ -19,17 +19,10 @@ using testing::FakeEncoding;
 using testing::FakePicture;
 using testing::LibraryContent;
 using testing::PictureFolder;
-using testing::PostgresServer;
 using testing::ReadContent;
 
-class SharedLibraryTest : public ::testing::Test {
+class SharedLibraryTest : public testing::PostgresTest {
  protected:
-  void SetUp() override {
-    server_ = PostgresServer::Get();
-    if (server_ == nullptr) GTEST_SKIP() << "PostgreSQL is not installed";
-    address_ = server_->MakeDatabase();
-  }
-
   fs::path storage() const { return pictures_.base() / "storage"; }
 
   std::unique_ptr<PictureLibrary> Create() {
@@ -65,8 +58,6 @@ class SharedLibraryTest : public ::testing::Test {
   }
 
   PictureFolder pictures_;
-  const PostgresServer* server_ = nullptr;
-  std::string address_;
 };
 
 TEST_F(SharedLibraryTest, IsWhatALibraryOfOnesOwnIs) {
