@@ -148,7 +148,7 @@ nlohmann::json ToJson(const Decision& decision) {
   return json;
 }
 
-// Makes and takes back decisions, then lists all that hold.
+// Makes and takes back decisions, then lists all that are in force.
 int Decide(const DedupeOptions& options, const PictureLibrary& library, const Session& session) {
   for (const uint64_t id : options.undo) library.UndoDecision(id);
   std::vector<uint64_t> apart;

@@ -36,7 +36,8 @@ NetworkUse NetworkChoice::Changed(NetworkUse use) const {
   if (mean) use.options.mean = *mean;
   if (scale) use.options.scale = *scale;
   if (rgb) use.options.rgb = true;
-  // A layer that was named may have fewer maps than the network's own is reduced to.
+  // A layer that was named may have fewer maps than the number to which the network's own is
+  // reduced.
   if (layer) use.reduced = 0;
   if (local_pca) use.reduced = *local_pca;
   return use;

@@ -64,7 +64,7 @@ TEST(FeatureSubset, GivesSomeImagesAndAWindowOfTheirDescriptors) {
               [&] { FeatureSubset(set, {0}, 0.5, 0.5); });
 }
 
-// Four sets behind each other, the second and the last empty.
+// Four sets one after the other, the second and the last empty.
 JoinedFeatureSet JoinOfFour() {
   const auto first = std::make_shared<MemoryFeatureSet>(2);
   first->Add("a", MatrixF::Constant(2, 1, 1.0F));

@@ -159,7 +159,7 @@ void ShardWorker::Compute(int step, const RunContext& context) {
   WriteFile(env_, PartPath(folder_, step, number_), kPartKind, belonging,
             [&](FieldVisitor& fields) { part->Visit(fields); });
   notes_of_ = step;
-  // Those of the step before are kept, for whoever has to compute this one again.
+  // Those of the step before are kept, in case this one has to be computed again.
   if (step < 2) return;
   const fs::path old = NotesPath(folder_, step - 2, number_);
   if (env_.Exists(old)) env_.Remove(old);

@@ -14,12 +14,11 @@
 // Training whose shards are somewhere else, through the files of a folder that all can see.
 //
 // A trainer (TrainItq, TrainRba, TrainSah, TrainSash, TrainKMeans) is given FileShards. Each step
-// of it writes a pass, has the parts computed that are not there yet, and merges them in the order
-// of the shards; the model has the same bytes as from one process. Who computes a part has a
-// ShardWorker and the shard's data, and nothing else. Parts are pure functions of their pass and
-// their shard: any may be computed again, by anyone. A training that is begun again, with the same
-// job, in a folder where it was stopped finds the parts that are there and goes on with the first
-// that is not.
+// of it writes a pass, has the missing parts computed, and merges them in the order of the shards;
+// the model has the same bytes as from one process. Whoever computes a part has only a ShardWorker
+// and the shard's data. Parts are pure functions of their pass and their shard: any may be computed
+// again, by anyone. A training that is begun again, with the same job, in a folder where it was
+// stopped finds the parts that are there and goes on with the first that is not.
 //
 // The files are containers: `step-N.pass`, `step-N.shard-K.part` and `step-N.shard-K.notes`, what
 // the shard remembers after the step. Those that another job left are replaced.
@@ -29,12 +28,12 @@ namespace bitpool {
 // The side of the trainer.
 class FileShards : public Shards {
  public:
-  // Is to have these parts of a step computed, and returns when they are there: for example hands
+  // Must have these parts of a step computed, and return when they are there: for example hands
   // them to machines that have a ShardWorker each.
   using ComputeParts = std::function<void(int step, const std::vector<int>& shards)>;
 
-  // `job` says what is trained, how, and on which data: parts of other jobs are not taken for
-  // those of this one. Throws kInvalidArgument unless the places are all samples in order.
+  // `job` says what is trained, how, and on which data: parts of other jobs are not mistaken
+  // for those of this one. Throws kInvalidArgument unless the places are all samples in order.
   FileShards(Env& env, std::filesystem::path folder, std::string job,
              std::vector<ShardPlace> places, ComputeParts compute);
 
@@ -57,7 +56,7 @@ class FileShards : public Shards {
   int steps_ = 0;
 };
 
-// The side of a shard. May be made anew for every step, in any process: it then reads what the
+// The side of a shard. A new one may be made for every step, in any process: it then reads what the
 // shard has remembered.
 class ShardWorker {
  public:

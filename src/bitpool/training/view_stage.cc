@@ -14,7 +14,7 @@ namespace bitpool {
 namespace {
 
 // Whitened vectors are kept up to this size, since most methods read them many times; larger ones
-// are whitened anew whenever they are read.
+// are whitened again whenever they are read.
 constexpr size_t kKeptBytes = size_t{1} << 30;
 
 // The label of every image, from those of the pictures.
