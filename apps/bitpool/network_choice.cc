@@ -16,18 +16,18 @@ void NetworkChoice::AddTo(CLI::App* app) {
 
 void NetworkChoice::AddLocalPcaTo(CLI::App* app) {
   app->add_option("--local-pca", local_pca,
-                  "Reduce the maps to so many dimensions, learned from the training pictures; 0: "
+                  "Reduce the maps to this many dimensions, learned from the training pictures; 0: "
                   "keep them (default: the network's)")
       ->check(CLI::NonNegativeNumber);
 }
 
 void NetworkChoice::AddSizeTo(CLI::App* app) {
   app->add_option("--size", size,
-                  "Pictures are scaled to so many pixels, squared (default: the network's)");
+                  "Pictures are scaled to this many pixels, squared (default: the network's)");
 }
 
 void NetworkChoice::AddLimitTo(CLI::App* app) {
-  app->add_option("--limit", limit, "Use only so many of the pictures, for a quick look");
+  app->add_option("--limit", limit, "Use only this many of the pictures, for a quick look");
 }
 
 NetworkUse NetworkChoice::Changed(NetworkUse use) const {

@@ -71,8 +71,8 @@ OptionTable<ViewUse> ViewTable(bool always) {
               "Learn from vectors that are whitened by the views of the pictures");
   }
   return table.Add("epsilon", &ViewUse::epsilon, "Evens out the whitening", Positive())
-      .Add("views", &ViewUse::views, "Use the first so many views of every picture (0: all)",
-           AtLeast(0));
+      .Add("views", &ViewUse::views,
+           "Use only this many views of every picture, the first (0: all)", AtLeast(0));
 }
 
 ViewWhitening WhiteningFor(const MethodSettings& settings, const ViewVectors& images,
