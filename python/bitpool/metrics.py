@@ -91,8 +91,8 @@ def evaluate(
     """Ranks all packed codes of the database for each query and compares with the right answers.
 
     ``queries`` are packed codes, ranked by Hamming distance, or real numbers (``project``), ranked by their score.
-    The right answers are given by ``labels`` of (database, queries), right where they share a class, or by ``relevant``,
-    the numbers of the right items of each query; items that are ``ignored`` count neither way.
+    The right answers are given by ``labels`` of (database, queries), right where they share a class, or by
+    ``relevant``, the numbers of the right items of each query; items that are ``ignored`` count neither way.
     """
     stored, asked = np.asarray(database), np.asarray(queries)
     bits = bits_of(stored, n_bits)

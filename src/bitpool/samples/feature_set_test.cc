@@ -193,7 +193,7 @@ TEST(JoinedFeatureSet, KeepsViewsWhereAllAgree) {
   });
 }
 
-// Images of one dimension with so many descriptors: 0, 1, 2 …
+// Images of one dimension with this many descriptors: 0, 1, 2 …
 MemoryFeatureSet Counting(const std::vector<Index>& counts) {
   MemoryFeatureSet set(1);
   for (const Index count : counts) {
