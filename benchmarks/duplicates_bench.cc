@@ -125,7 +125,7 @@ class PairDistances {
     return all == 0 ? 1 : static_cast<double>(right) / static_cast<double>(all);
   }
 
-  // The largest radius at which so many pairs are right.
+  // The largest radius at which this share of the pairs is right.
   size_t LargestRadius(double precision) const {
     size_t radius = 0;
     while (radius + 1 < wrong_.size() && Precision(radius + 1) >= precision) ++radius;

@@ -9,7 +9,7 @@ namespace bitpool::bench {
 
 struct DuplicatesBenchOptions {
   std::filesystem::path pictures;  // a folder of pictures, with the folders in it
-  int limit = 500;                 // the first so many by their paths
+  int limit = 500;                 // this many, the first by their paths
   int bits = 64;                   // of the codes
   // A coder's file; empty: as `bitpool index` has it, the one that ships with the program.
   std::filesystem::path coder = {};
@@ -20,7 +20,7 @@ struct DuplicatesBenchOptions {
 
 // How often an edited copy of a picture finds the picture. The pictures are indexed as `bitpool
 // index` does it, in a temporary folder; then every edit of PictureEdit of each picture, saved as
-// JPEG of quality 95, is asked for. For every edit, and over all:
+// JPEG of quality 95, is the query. For every edit, and over all:
 // - "recall_at_1": the share of copies for which the first that `bitpool query` lists is their
 //   picture; a copy that cannot be described has found nothing;
 // - "recall_at_1_hamming": the same for `bitpool query --hamming`;

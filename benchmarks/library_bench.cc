@@ -25,7 +25,8 @@ namespace fs = std::filesystem;
 constexpr int kBits = 64;
 constexpr uint64_t kNearEvery = 10;  // pictures
 constexpr int kQueries = 100;
-// Beyond it are almost all pairs that were not made near, and there are no pixels to tell them.
+// Almost all pairs that were not made near are beyond it, and there are no pixels to tell them
+// apart.
 constexpr int kSearchedRadius = 10;
 
 // The most memory the process has had, since it was last asked, in MB.

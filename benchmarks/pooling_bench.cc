@@ -36,7 +36,7 @@ namespace {
 constexpr Index kEnoughForTraining = 300;
 constexpr Index kMostForTraining = 1000;
 
-// Descriptors like those of a convolutional layer behind a rectifier: unit columns of
+// Descriptors like those of a convolutional layer after a rectifier: unit columns of
 //   max(0, m + mᵢ + Σₖ k^-0.8 zₖ fₖ / c + 0.3 ε)
 // with normal m (deviation 0.6, the same for all images), mᵢ (0.3, the image's own), fₖ (64
 // factors, the same for all), zₖ and uniform ε of each column; c makes the factors' total variance
@@ -164,8 +164,8 @@ std::vector<MatrixF> ReadImages(const FeatureSet& features, size_t count) {
   throw Error(ErrorCode::kInvalidArgument, "no image with descriptors; expected one or more");
 }
 
-// Whether the images behind those that are measured are enough to learn from. Bits of images SAH
-// has learned from are surer than those of others, and say less about the solver.
+// Whether the images after those that are measured are enough to learn from. Bits of images SAH has
+// learned from are surer than those of others, and say less about the solver.
 bool CanHoldOut(const PoolingBenchOptions& options, const FeatureSet& features) {
   return features.size() - options.images >= kEnoughForTraining;
 }
@@ -182,7 +182,7 @@ HashModel TrainModel(const PoolingBenchOptions& options, const FeatureSet& featu
   return TrainSah(sah, ImageRange(features, first, kMostForTraining), context).model;
 }
 
-// V1 with one product, to which γ and b may come: what reading V once costs.
+// V1 with one product, to which γ and b may be added: what reading V once costs.
 void SumByBlas(const MatrixF& v, const VectorF& ones, float gamma, float keep, VectorF& sum) {
   const auto rows = static_cast<int>(v.rows());
   cblas_sgemv(CblasColMajor, CblasNoTrans, rows, static_cast<int>(v.cols()), gamma, v.data(), rows,

@@ -1,8 +1,8 @@
-// What calls take from C++ that python_peers.py makes from Python: the same library, without
+// What the calls that python_peers.py makes from Python take from C++: the same library, without
 // Python.
 //   python_border encode MODEL VECTORS TIMES
 //   python_border search INDEX QUERIES BITS K TIMES
-// prints the least seconds and the least processor seconds of so many calls.
+// prints the least seconds and the least processor seconds of this many calls.
 #include <bitpool/bitpool.h>
 
 #include <algorithm>

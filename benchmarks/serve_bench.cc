@@ -62,7 +62,7 @@ uint64_t CodeOf(uint64_t number) {
   return code;
 }
 
-// A library of pictures that are nothing but codes.
+// A library of pictures that are only codes.
 void FillLibrary(const fs::path& folder, int64_t codes, const RunContext& context) {
   fs::create_directories(folder / "pictures");
   LibraryUpdate update;

@@ -128,7 +128,7 @@ void MeasureAutoencoders(const TrainingBenchOptions& options, const RunContext& 
   Timings watch;
   watch.Add("rba", [&] { TrainRba(FullRba(), source, context); });
   watch.Run(options.rounds, context);
-  // Its time is minutes, and varies little: once is enough.
+  // It takes minutes, and varies little: once is enough.
   Timings once;
   once.Add("ba",
            [&] { TrainOnVectors({.method = "ba", .bits = kBits}, {.vectors = source}, context); });

@@ -3,7 +3,7 @@ include(CMakePackageConfigHelpers)
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/bitpool)
 
 install(DIRECTORY include/bitpool DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
-# The archives are exported apart: only who links them has to find what is inside.
+# The archives are exported apart: only those who link them have to find what is inside.
 install(TARGETS bitpool_libcore bitpool_libpictures EXPORT bitpool LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(TARGETS bitpool_libcore_static bitpool_libpictures_static EXPORT bitpool_static
         ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})

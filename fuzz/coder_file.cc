@@ -12,7 +12,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   return fuzz::Try([&] {
     const auto* begin = reinterpret_cast<const uint8_t*>(bytes.data());
     const PictureCoder coder = ParseCoder(Container::Parse(fuzz::View(begin, bytes.size())));
-    // What it makes of one feature; of pictures there is a target of its own.
+    // What it makes of one feature; pictures have a target of their own.
     const MatrixF feature = MatrixF::Constant(coder.describer().dimension(), 1, 0.5F);
     (void)coder.EncodeFeatures(feature, {});
   });

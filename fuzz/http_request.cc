@@ -40,7 +40,7 @@ void CheckRange(const HttpRequest& request, uint64_t size) {
 }  // namespace
 }  // namespace bitpool
 
-// A target and lines of header fields: whatever of a head our own code looks at, behind the parser
+// A target and lines of header fields: whatever our own code looks at in a head, after the parser
 // of Boost.Beast.
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace bitpool;

@@ -45,7 +45,7 @@ void SearchAllWays(CodeIndex& index, const RunContext& context) {
 }  // namespace bitpool
 
 // Half of the inputs are taken as they are; in the others the checksums are made right first, so
-// that the checks behind them are reached.
+// that the checks after them are reached.
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace bitpool;
   std::string bytes(reinterpret_cast<const char*>(data), size);

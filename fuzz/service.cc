@@ -107,7 +107,7 @@ bool StartsJob(const HttpRequest& request) {
 }  // namespace
 }  // namespace bitpool
 
-// Method, target, header fields and, behind an empty line, the body of a request.
+// Method, target, header fields and, after an empty line, the body of a request.
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace bitpool;
   constexpr int kRequests = 5000;  // to one service, which grows with what is added to its index

@@ -90,7 +90,8 @@ void AddDuplicatesBench(CLI::App* parent, Session& session) {
   CLI::App* command =
       parent->add_subcommand("duplicates", "How often edited copies find their picture");
   command->add_option("--pictures", options->pictures, "Folder of pictures")->required();
-  command->add_option("--limit", options->limit, "Only the first so many")->capture_default_str();
+  command->add_option("--limit", options->limit, "Only this many, the first")
+      ->capture_default_str();
   command->add_option("--bits", options->bits, "Length of the codes")->capture_default_str();
   command->add_option("--coder", options->coder,
                       "Coder to use (.bpc) instead of the one that `bitpool index` would use");

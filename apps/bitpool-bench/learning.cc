@@ -70,7 +70,7 @@ void AddTrainingBench(CLI::App* parent, Session& session) {
   CLI::App* command = parent->add_subcommand("training", "Training and encoding");
   command->add_option("--size", options->size, "Share of the usual number of samples")
       ->capture_default_str();
-  command->add_option("--rounds", options->rounds, "The best of so many runs counts")
+  command->add_option("--rounds", options->rounds, "The best of this many runs counts")
       ->capture_default_str();
   command->footer("Example:\n  bitpool-bench training --json");
   command->callback([options, &session] {
@@ -100,7 +100,7 @@ void AddPoolingBench(CLI::App* parent, Session& session) {
       ->capture_default_str();
   command->add_option("--bits", options->bits, "Length of SAH's codes")->capture_default_str();
   command->add_option("--images", options->images, "Images to pool in turn")->capture_default_str();
-  command->add_option("--rounds", options->rounds, "The best of so many runs counts")
+  command->add_option("--rounds", options->rounds, "The best of this many runs counts")
       ->capture_default_str();
   command->footer("Example:\n  bitpool-bench pooling --features holidays.bpf --json");
   command->callback([options, &session] {

@@ -30,7 +30,7 @@ void AddMatchingBench(CLI::App* parent, Session& session) {
   CLI::App* command =
       parent->add_subcommand("matching", "How well pixels tell copies from other pictures");
   command->add_option("--pictures", options->pictures, "Folder of pictures")->required();
-  command->add_option("--limit", options->limit, "Only so many, evenly from all")
+  command->add_option("--limit", options->limit, "Only this many, evenly from all")
       ->capture_default_str();
   command->add_option("--strangers", options->strangers, "Others that each is compared with")
       ->capture_default_str();

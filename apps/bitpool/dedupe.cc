@@ -148,7 +148,7 @@ nlohmann::json ToJson(const Decision& decision) {
   return json;
 }
 
-// Makes and takes back decisions, then lists all that hold.
+// Makes and takes back decisions, then lists all that are in force.
 int Decide(const DedupeOptions& options, const PictureLibrary& library, const Session& session) {
   for (const uint64_t id : options.undo) library.UndoDecision(id);
   std::vector<uint64_t> apart;
@@ -187,7 +187,7 @@ int Dedupe(const DedupeOptions& options, const Session& session) {
 void AddSearchOptions(CLI::App* command, DedupeOptions& options) {
   command
       ->add_option("--radius", options.search.radius,
-                   "Look at pictures whose codes differ by at most so many bits (default: five "
+                   "Look at pictures whose codes differ by at most this many bits (default: five "
                    "sixteenths of them, half among up to 500 pictures; 14 of perceptual hashes)")
       ->check(CLI::NonNegativeNumber);
   command->add_flag("--similar", options.search.similar,

@@ -59,7 +59,7 @@ void JointChoice::AddTo(CLI::App* app) {
       ->delimiter(',')
       ->capture_default_str();
   methods = app->add_option("--methods", options.methods,
-                            "Methods to compare; METHOD+views is one behind a whitening by views. "
+                            "Methods to compare; METHOD+views is one after a whitening by views. "
                             "Where there are views, itq+views and sav join by default")
                 ->delimiter(',')
                 ->capture_default_str();

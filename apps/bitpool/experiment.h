@@ -29,13 +29,13 @@ void Deliver(const Experiment& experiment, const std::vector<ShownMetric>& metri
              const std::string& html, const std::function<std::string()>& page, IfExists if_exists,
              const Session& session);
 
-// Constants that `tune` has written; each file says for which method it is.
+// Constants that `tune` has written; each file says which method it is for.
 std::map<std::string, MethodSettings> LoadConstants(const std::vector<std::string>& files);
 
-// Where records go that do not fit into memory.
+// Where records that do not fit into memory go.
 std::filesystem::path ScratchFile(const std::string& part);
 
-// What the experiments that compare SAH ask for alike.
+// What the experiments that compare SAH have in common.
 struct JointChoice {
   JointOptions options;
   CLI::Option* methods = nullptr;

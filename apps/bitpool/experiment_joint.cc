@@ -99,7 +99,7 @@ void AddJointExperiment(CLI::App* parent, Session& session) {
   command->views.AddLimitTo(app);
   app->add_option("--ask", command->ask, "Test pictures of the set that search")
       ->capture_default_str();
-  app->add_option("--top", command->top, "Only so many results count in it; 0: all");
+  app->add_option("--top", command->top, "Only this many results count in it; 0: all");
   app->add_option("--features", command->files.training,
                   "Or training images of your own as local features (.bpf)")
       ->excludes("--dataset");

@@ -71,7 +71,7 @@ void AddRetrievalExperiment(CLI::App* parent, Session& session) {
       ->check(CLI::IsMember({"hesaff", "dense", "cnn"}))
       ->capture_default_str();
   app->add_option("--max-side", options.extractor.max_side,
-                  "Pictures are scaled down to so many pixels first")
+                  "Pictures are scaled down to this many pixels first")
       ->capture_default_str();
   command->network.AddTo(app);
   command->network.AddLocalPcaTo(app);

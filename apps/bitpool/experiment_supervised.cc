@@ -85,7 +85,8 @@ void AddSupervisedExperiment(CLI::App* parent, Session& session) {
   app->add_option("--features", command->features, "Or images of your own as local features (.bpf)")
       ->excludes("--dataset");
   app->add_option("--labels", command->labels, "And their classes, one or several each");
-  app->add_option("--classes", command->classes, "Keep only so many of the most frequent classes");
+  app->add_option("--classes", command->classes,
+                  "Keep only this many of the most frequent classes");
   const std::map<std::string, SupervisedSetting> settings = {
       {"traditional", SupervisedSetting::kTraditional}, {"unseen", SupervisedSetting::kUnseen}};
   ChooseBy(

@@ -58,7 +58,8 @@ void AddUnsupervisedExperiment(CLI::App* parent, Session& session) {
   app->add_option("--queries", options.queries, "Test vectors that search")->capture_default_str();
   app->add_option("--neighbours", options.neighbours, "Euclidean neighbours that count as right")
       ->capture_default_str();
-  app->add_option("--limit", options.limit, "Use only so many training vectors, for a quick look");
+  app->add_option("--limit", options.limit,
+                  "Use only this many training vectors, for a quick look");
   app->add_flag("!--no-surface", options.surface, "Do not measure RBA over its constants");
   app->add_option("--html", command->html, "Also write a report with charts");
   AddForce(app, command->if_exists);

@@ -73,7 +73,7 @@ void AddExtract(CLI::App& app, Session& session) {
           ->check(CLI::IsMember({"hesaff", "dense", "cnn"}))
           ->capture_default_str();
   CLI::Option* side = sub->add_option("--max-side", command->extractor.max_side,
-                                      "Pictures are first scaled down to so many pixels")
+                                      "Pictures are first scaled down to this many pixels")
                           ->capture_default_str();
   sub->add_option("--coder", command->coder, "As this coder does it, embedded (.bpc)")
       ->excludes(kind)

@@ -157,7 +157,7 @@ void AddIndex(CLI::App& app, Session& session) {
                       "has the coder that ships with the program");
   sub->add_option("--learn", command->learn,
                   "Learn a coder from the pictures instead, to find copies or other pictures of "
-                  "the same scenes, and make all codes anew")
+                  "the same scenes, and make all codes again")
       ->check(CLI::IsMember({"copies", "scenes"}))
       ->expected(0, 1)
       ->default_str("copies")

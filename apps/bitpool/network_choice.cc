@@ -16,18 +16,18 @@ void NetworkChoice::AddTo(CLI::App* app) {
 
 void NetworkChoice::AddLocalPcaTo(CLI::App* app) {
   app->add_option("--local-pca", local_pca,
-                  "Reduce the maps to so many dimensions, learned from the training pictures; 0: "
+                  "Reduce the maps to this many dimensions, learned from the training pictures; 0: "
                   "keep them (default: the network's)")
       ->check(CLI::NonNegativeNumber);
 }
 
 void NetworkChoice::AddSizeTo(CLI::App* app) {
   app->add_option("--size", size,
-                  "Pictures are scaled to so many pixels, squared (default: the network's)");
+                  "Pictures are scaled to this many pixels, squared (default: the network's)");
 }
 
 void NetworkChoice::AddLimitTo(CLI::App* app) {
-  app->add_option("--limit", limit, "Use only so many of the pictures, for a quick look");
+  app->add_option("--limit", limit, "Use only this many of the pictures, for a quick look");
 }
 
 NetworkUse NetworkChoice::Changed(NetworkUse use) const {
@@ -36,7 +36,8 @@ NetworkUse NetworkChoice::Changed(NetworkUse use) const {
   if (mean) use.options.mean = *mean;
   if (scale) use.options.scale = *scale;
   if (rgb) use.options.rgb = true;
-  // A layer that was named may have fewer maps than the network's own is reduced to.
+  // A layer that was named may have fewer maps than the number to which the network's own is
+  // reduced.
   if (layer) use.reduced = 0;
   if (local_pca) use.reduced = *local_pca;
   return use;

@@ -12,7 +12,7 @@
 
 namespace bitpool::app {
 
-// The options by which a user names a network and what is to be taken from it. What is not said is
+// The options by which a user names a network and what is to be taken from it. What is not given is
 // as the network has it.
 struct NetworkChoice {
   std::vector<std::string> names;  // a name or files; empty: the default network

@@ -83,7 +83,7 @@ int MakeKey(const ServeCommand& command, const Session& session) {
       MakeApiKey(command.new_key == "write" ? Access::kWrite : Access::kRead, command.key_name);
   if (!text.empty() && !text.ends_with('\n')) text += '\n';
   text += made.line;
-  const mode_t others = umask(077);  // nobody else is to read it
+  const mode_t others = umask(077);  // nobody else may read it
   WriteFile(env, command.key_file, std::as_bytes(std::span(text)), IfExists::kReplace);
   umask(others);
   Session::Print(made.key + "\n");
@@ -134,7 +134,7 @@ void AddContents(const ServeCommand& command, Service& service, const Session& s
   }
 }
 
-// A server that may move pictures moves them wherever its libraries have them, also in folders that
+// A server that may move pictures moves them wherever its libraries have them, even in folders that
 // another process adds: it keeps the right to write.
 void WriteOnlyToContents(const ServeCommand& command) {
   if (command.service.allow_changes) return;
@@ -167,7 +167,7 @@ int Serve(ServeCommand command, const Session& session) {
   Service service(Env::Posix(), command.service);
   service.set_log([](const std::string& line) { Session::Complain(line); });
   AddContents(command, service, session);
-  // What is shared is reached over the network, and has its files wherever it was told to.
+  // A shared library is reached over the network, and keeps its files wherever it was told to.
   const bool shared = std::ranges::any_of(command.libraries, [](const std::string& text) {
     return IsPostgresAddress(ParseNamed(text).path.string());
   });

@@ -120,13 +120,13 @@ void AddTrain(CLI::App& app, Session& session) {
   command
       ->add_option(
           "--images-per-picture", options->images_per_picture,
-          "Of --vectors: every picture is followed by its views; both together are so many")
+          "Of --vectors: every picture is followed by its views; this many images together")
       ->needs(vectors)
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
   command
       ->add_option("--parts", options->parts,
-                   "Of --features without views: so many disjoint random parts of an image's "
+                   "Of --features without views: this many disjoint random parts of an image's "
                    "features stand in for them")
       ->needs(features);
   command->add_option("-o,--out", options->out, "Where to write the model (.bpm)")->required();

@@ -17,7 +17,7 @@ struct TruthOptions {
 int FindTruth(const TruthOptions& options, const Session& session) {
   Env& env = Env::Posix();
   const auto width = static_cast<uint64_t>(std::max<int64_t>(options.k, 1));
-  // Before the work: an output that cannot be written should not cost it.
+  // Checked before the work, which would be lost if the output could not be written.
   const auto writer = CreateSamples(env, options.out, DType::kI4, {width}, options.if_exists);
   const VectorFile database(OpenSamples(env, options.database));
   const VectorFile queries(OpenSamples(env, options.queries));

@@ -5,7 +5,7 @@ namespace bitpool::app {
 void ViewChoice::AddTo(CLI::App* app) {
   app->add_option(
          "--views", count,
-         "With every picture so many random views of it, to learn what codes should ignore")
+         "With every picture this many random views of it, to learn what codes should ignore")
       ->check(CLI::Range(Index{0}, kMostViews))
       ->capture_default_str();
   app->add_option(
@@ -17,7 +17,7 @@ void ViewChoice::AddTo(CLI::App* app) {
 }
 
 void ViewChoice::AddLimitTo(CLI::App* app) {
-  app->add_option("--view-pictures", pictures, "Views of so many training pictures, the first")
+  app->add_option("--view-pictures", pictures, "Views of this many training pictures, the first")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
 }

@@ -11,7 +11,7 @@
 namespace bitpool::app {
 
 // Gives an option one of some words, each of which stands for a value. CLI11's own transformers
-// show the values too, as numbers or, of an enum of one byte, as control characters.
+// show the values too, as numbers or, for an enum of one byte, as control characters.
 template <class T>
 CLI::Option* ChooseBy(const std::map<std::string, T>& meanings, CLI::Option* option) {
   std::vector<std::string> words;

@@ -42,7 +42,7 @@ std::vector<std::string> Paths(const std::vector<CommandText>& all) {
   return paths;
 }
 
-// The cases of bash and zsh for the word before being an option that takes a value.
+// The cases of bash and zsh in which the word before is an option that takes a value.
 std::string ValueCases(const std::vector<CommandText>& all) {
   std::string text;
   for (const CommandText& command : all) {
@@ -59,7 +59,7 @@ std::string ValueCases(const std::vector<CommandText>& all) {
   return text;
 }
 
-// The cases of bash and zsh for the command that was written so far.
+// The cases of bash and zsh for the command written so far.
 std::string CommandCases(const std::vector<CommandText>& all) {
   std::string text;
   for (const CommandText& command : all) {

@@ -23,7 +23,7 @@ std::filesystem::path ParentOf(const std::filesystem::path& file) {
 
 void WriteOnlyTo(std::vector<std::filesystem::path> folders) {
   if (!IsWanted()) return;
-  // SQLite keeps there what is too large for its memory, under no name.
+  // SQLite keeps what is too large for its memory there, in files without a name.
   std::error_code error;
   folders.push_back(std::filesystem::temp_directory_path(error));
   folders.emplace_back("/var/tmp");

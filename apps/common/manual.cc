@@ -13,7 +13,7 @@
 namespace bitpool::app {
 namespace {
 
-// Text in which roff sees nothing of its own, and quotes and dashes stay what they are.
+// Text in which roff sees no commands, and quotes and dashes stay what they are.
 std::string Escape(const std::string& text) {
   std::string escaped;
   for (const char c : text) {
@@ -155,7 +155,7 @@ std::string ManualPage(const CommandText& command, const std::vector<CommandText
   const std::string name = PageName(command);
   std::string text = fmt::format(".TH \"{}\" 1 \"\" \"{}\" \"User Commands\"\n",
                                  Escape(InCapitals(name)), Escape(version));
-  // Nothing is hyphenated or spread out: the words of options are to be found as they are.
+  // Nothing is hyphenated or spread out, so that the words of options can be found as they are.
   text += ".nh\n.ad l\n.SH NAME\n";
   text += Escape(name) + " \\- " + Escape(command.description) + "\n";
   text += ".SH SYNOPSIS\n" + Synopsis(command);

@@ -30,7 +30,7 @@ bool IsReal(std::string_view text) {
   return Parses(text, number) && std::isfinite(number);
 }
 
-// What is wrong with a value, in the way of CLI11: empty when nothing is.
+// What is wrong with a value, as CLI11 has it: empty when nothing is.
 std::string Problem(bool fine, const char* expected, const std::string& value) {
   return fine ? "" : fmt::format("expected {}, got \"{}\"", expected, value);
 }

@@ -21,7 +21,7 @@ void Write(std::string_view text) {
 }
 
 // JSON has control characters of ASCII escaped, but not those of Latin-1 (U+0080 to U+009F), which
-// some terminals obey, too.
+// some terminals also obey.
 std::string EscapeLatinControls(const std::string& json) {
   constexpr std::string_view kDigits = "0123456789abcdef";
   std::string escaped;

@@ -32,7 +32,7 @@ enum ExitStatus : int {
 int ExitStatusOf(ErrorCode code);
 
 // What all subcommands share: the global options, and where their words go. Data goes to standard
-// output, everything else to standard error. Names of files in it do nothing to a terminal.
+// output, everything else to standard error. Names of files in it cannot command a terminal.
 class Session {
  public:
   // Adds --threads, --seed, --quiet and --json, which are understood before and after the
@@ -49,7 +49,7 @@ class Session {
 
   // A remark for a person, on standard error unless --quiet.
   void Say(const std::string& line) const;
-  // A failure, one line on standard error always.
+  // A failure, always one line on standard error.
   static void Complain(const std::string& line);
   // Results, on standard output. Throws kIo when they cannot be written.
   static void Print(const std::string& text);
@@ -66,7 +66,7 @@ class Session {
 // Adds --force to a command that writes files.
 void AddForce(CLI::App* command, IfExists& if_exists);
 
-// Throws what writing the output would throw: to be asked before a long job, not only at its end.
+// Throws what writing the output would throw: to be called before a long job, not only at its end.
 void RequireWritable(Env& env, const std::string& path, IfExists if_exists);
 
 // Runs `job` on the content of a file: what it says about its arguments is then about that file.

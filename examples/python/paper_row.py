@@ -3,7 +3,7 @@
     bitpool data get mnist --dir data
     python examples/python/paper_row.py data/mnist
 
-The 60,000 training pictures learn and are searched; 1,000 test pictures ask. What is right are the 50 Euclidean
+The 60,000 training pictures learn and are searched; 1,000 test pictures ask. The right answers are the 50 Euclidean
 neighbours of a query. docs/benchmarks.md has the figures that the program measured the same way.
 """
 
@@ -40,7 +40,7 @@ test = pixels("t10k-images-idx3-ubyte")
 queries = test[np.random.default_rng(0).permutation(len(test))[: arguments.queries]]
 print(f"{len(database)} pictures of {database.shape[1]} pixels, {len(queries)} queries")
 
-# %% What is right
+# %% The right answers
 relevant = metrics.euclidean_neighbours(database, queries, arguments.neighbours).ids
 
 

@@ -11,12 +11,12 @@
 namespace bitpool {
 inline namespace v0 {
 
-// Binary codes of one length, 1 to 4096 bits, one behind the other. Bit i of a code is bit i % 8 of
+// Binary codes of one length, 1 to 4096 bits, one after the other. Bit i of a code is bit i % 8 of
 // its byte i / 8 (as in Faiss, and NumPy's packbits with bitorder 'little'); the bits beyond the
 // length are zero.
 class Codes {
  public:
-  // No codes yet. Throws kInvalidArgument for a length that cannot be.
+  // No codes yet. Throws kInvalidArgument for a length that is not possible.
   BITPOOL_EXPORT explicit Codes(int bits);
   // Takes over packed rows of ⌈bits / 8⌉ bytes. Throws kInvalidArgument when they are not a whole
   // number of codes, or, naming the code, when a bit beyond the length is set.
@@ -25,7 +25,7 @@ class Codes {
   // Reads .npy (bytes, a row per code) or .hex; the name tells which. Without `bits` the codes have
   // all bits of their bytes.
   BITPOOL_EXPORT static Codes Open(const std::filesystem::path& path, int bits = 0);
-  // Writes the same, and replaces a file that is there.
+  // Writes the same, and replaces an existing file.
   BITPOOL_EXPORT void Save(const std::filesystem::path& path) const;
 
   int bits() const { return bits_; }

@@ -38,11 +38,11 @@ class BITPOOL_EXPORT Error : public std::runtime_error {
   // What it is about, the outermost first; empty where only the caller can know.
   const std::vector<std::string>& context() const { return parts_->context; }
   const std::string& reason() const { return parts_->reason; }
-  // The line of what() for a reader who knows the outermost context already, because a list or a
+  // The line of what() for a reader who already knows the outermost context, because a list or a
   // heading names it: without that context, if it is the outermost.
   std::string MessageWithin(std::string_view outermost) const;
 
-  // The same error as seen from further out. A context that is the outermost already is not
+  // The same error as seen from further out. A context that is already the outermost is not
   // repeated, so that a function may name its file without asking whether an inner one did.
   Error In(const std::string& outer) const;
   // The same error with a detail in parentheses after its reason.

@@ -51,7 +51,7 @@ class Index {
 
   // Maps an index that was saved: ready at once, at any size.
   BITPOOL_EXPORT static Index Open(const std::filesystem::path& path, const Run& run = {});
-  // Writes the index as it is at this moment (.bpi) and replaces a file that is there.
+  // Writes the index as it is at this moment (.bpi) and replaces an existing file.
   BITPOOL_EXPORT void Save(const std::filesystem::path& path) const;
 
   BITPOOL_EXPORT int bits() const;
@@ -62,14 +62,14 @@ class Index {
   // follow it.
   BITPOOL_EXPORT std::int64_t Add(const Codes& codes);
   // Adds codes under these ids. Throws kInvalidArgument, and adds nothing, when an id is negative,
-  // appears twice or is there already.
+  // appears twice or is already there.
   BITPOOL_EXPORT void Add(const Codes& codes, std::span<const std::int64_t> ids);
   // False when there is no such id.
   BITPOOL_EXPORT bool Remove(std::int64_t id);
   // Gives an id a new code, whether it had one or not.
   BITPOOL_EXPORT void Replace(std::int64_t id, std::span<const std::uint8_t> code);
 
-  // The k nearest of each query; fewer where there are not so many.
+  // The k nearest of each query; fewer where there are not that many.
   BITPOOL_EXPORT Hits Search(const Codes& queries, std::int64_t k, const Run& run = {}) const;
   // The k codes with the highest score of each query, for queries of real numbers (Model::Project).
   BITPOOL_EXPORT Hits SearchReal(const Vectors& queries, std::int64_t k, const Run& run = {}) const;

@@ -29,10 +29,10 @@ struct LibraryPicture {
 // A picture that was found.
 struct Match : LibraryPicture {
   int distance = 0;  // bits in which the codes differ
-  double score = 0;  // larger is nearer; 0 where nothing was asked with real numbers
+  double score = 0;  // larger is nearer; 0 where the query was not in real numbers
 };
 
-// What the pictures of a group are to each other, from the surest to the least sure.
+// What the pictures of a group are to each other, from the most to the least certain.
 enum class GroupKind {
   kExact,    // the same bytes, or the same pixels in another file
   kEdited,   // one picture, edited: scaled, saved again, in other colours, with a border
@@ -42,7 +42,7 @@ enum class GroupKind {
 
 // Pictures that belong together.
 struct PictureGroup {
-  GroupKind kind = GroupKind::kExact;  // the least sure that a picture was joined by
+  GroupKind kind = GroupKind::kExact;  // the least certain by which a picture was joined
   std::vector<Match> pictures;         // the one to keep first; each distance is to that one
   std::string reason;                  // why that one is to be kept, in words
 };
@@ -55,8 +55,8 @@ enum class MatchOrder {
 struct UpdateRequest {
   std::optional<int> bits = {};      // of a new library's codes
   std::filesystem::path coder = {};  // a coder's file (.bpc); empty: the library's own, or the
-                                     // one that ships; for codes of other lengths than that has,
-                                     // one that is learned from the pictures
+                                     // one that ships; for codes of other lengths than its own, one
+                                     // that is learned from the pictures
 };
 
 // What an update did.
@@ -70,8 +70,8 @@ struct UpdateReport {
   bool stopped = false;  // before all was done; what was done is kept
 };
 
-// A folder of pictures that can be asked. Any thread and any process may ask while one updates;
-// each answer is of one version of the library.
+// A folder of pictures that can be searched. Any thread and any process may search while one
+// updates; each answer comes from one version of the library.
 class Library {
  public:
   // Throws kNotFound when there is no library in the folder.

@@ -30,7 +30,7 @@ struct TrainOptions {
 class Model {
  public:
   BITPOOL_EXPORT static Model Open(const std::filesystem::path& path);  // .bpm
-  // Replaces a file that is there.
+  // Replaces an existing file.
   BITPOOL_EXPORT void Save(const std::filesystem::path& path) const;
 
   BITPOOL_EXPORT std::string_view method() const;
@@ -45,7 +45,7 @@ class Model {
   // The numbers whose signs are the codes, `bits` for each vector: as queries they find more than
   // codes do (Index::SearchReal).
   BITPOOL_EXPORT OwnedVectors Project(const Vectors& vectors, const Run& run = {}) const;
-  // The vectors that codes stand for, as well as bits can tell.
+  // The vectors that codes stand for, as well as the bits can say.
   BITPOOL_EXPORT OwnedVectors Reconstruct(const Codes& codes) const;
 
   // The codes of the images of a feature file (.bpf), for a model that was trained on local
@@ -75,7 +75,7 @@ BITPOOL_EXPORT Model Train(std::string_view method, const Vectors& vectors,
                            const Run& run = {});
 // Learns from the local features of images (.bpf): "sah", which learns their aggregation too, or
 // any method above, on the vectors of generalised max pooling; with the class of each image also
-// "sash" and those that learn from classes. The model is saved at `output`, a file that is there is
+// "sash" and those that learn from classes. The model is saved at `output`; an existing file is
 // replaced. "sah" and "sash" keep a checkpoint beside it while they train; the same call goes on
 // from there after an interruption.
 BITPOOL_EXPORT Model TrainOnFeatures(std::string_view method, const std::filesystem::path& features,

@@ -20,8 +20,8 @@ concept ColumnMajorMatrix = requires(const Matrix& matrix) {
   requires !Matrix::IsRowMajor;
 };
 
-// Vectors of one dimension, one behind the other in memory that belongs to somebody else. Nothing
-// is copied: the memory must stay until the call that uses them has returned.
+// Vectors of one dimension, one after the other in memory that belongs to somebody else. Nothing is
+// copied: the memory must stay until the call that uses them has returned.
 class Vectors {
  public:
   // Throws kInvalidArgument when the numbers are not a whole number of vectors.

@@ -1,6 +1,6 @@
-"""Builds the wheel with CMake: a PEP 517 backend that needs nothing but CMake and the library's own requirements.
+"""Builds the wheel with CMake: a PEP 517 backend that needs only CMake and the library's own requirements.
 
-``pip install . --config-settings build-dir=build/release`` uses the objects of a build that is there.
+``pip install . --config-settings build-dir=build/release`` uses the objects of an existing build.
 """
 
 from __future__ import annotations

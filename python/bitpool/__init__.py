@@ -105,7 +105,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """Estimators come when they are asked for: to import scikit-learn takes longer than all the rest."""
+    """Estimators are loaded when they are asked for: importing scikit-learn takes longer than all the rest."""
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from . import _estimators

@@ -35,7 +35,7 @@ def hamming(
 
 
 def bits_of(codes: npt.NDArray[np.generic], n_bits: Optional[int]) -> int:
-    """The length of codes: as said, or all bits of their bytes."""
+    """The length of codes: as given, or all bits of their bytes."""
     if n_bits is not None:
         if not 1 <= n_bits <= _native.MAX_BITS:
             raise ValueError(f"n_bits: {n_bits}: expected 1 to {_native.MAX_BITS}")

@@ -1,4 +1,4 @@
-"""The library's errors, each also what Python calls such a mistake."""
+"""The library's errors, each also of the class that Python has for such a mistake."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ _COMMON_DOCS = {
 
 
 def _parameter_name(option: str) -> str:
-    """An option as a parameter: ``bits`` as scikit-learn would say it, and ``lambda`` is a word of Python's."""
+    """An option as a parameter: ``bits`` as scikit-learn would say it, and a keyword of Python as ``lambda_``."""
     if option == "bits":
         return "n_bits"
     return option + "_" if keyword.iskeyword(option) else option
@@ -110,7 +110,7 @@ class HashMethod(TransformerMixin, BaseEstimator):
     ) -> HashMethod:
         """Learns from samples, and from the class of each (``y``) where the method does.
 
-        ``images_per_picture`` is for vectors with views: every picture is followed by the views of it. Ctrl-C ends the
+        ``images_per_picture`` is for vectors with views: every picture is followed by its views. Ctrl-C ends the
         training; where the method has learned something by then, the estimator is fitted with it.
         """
         samples = self._read(X, reset=True)
@@ -163,11 +163,11 @@ class HashMethod(TransformerMixin, BaseEstimator):
         return vectors
 
     def inverse_transform(self, codes: Any) -> Any:
-        """The vectors that codes stand for, as well as bits can tell: ``float32``, ``(n, D)``."""
+        """The vectors that codes stand for, as well as the bits can say: ``float32``, ``(n, D)``."""
         return self._fitted_model().reconstruct(np.asarray(codes))
 
     def save(self, path: Path) -> None:
-        """Writes the model (.bpm) for ``bitpool.open_model`` and the program, and replaces a file that is there."""
+        """Writes the model (.bpm) for ``bitpool.open_model`` and the program, and replaces an existing file."""
         self._fitted_model().save(path)
 
     def get_feature_names_out(self, input_features: Any = None) -> Any:

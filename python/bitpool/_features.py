@@ -16,7 +16,7 @@ class FeatureSet:
     """Images, each an ``(nᵢ, D)`` array of local descriptors with its own nᵢ.
 
     Of arrays, which are not copied, or in a file (``open``), which is mapped and may be larger than memory. Views of
-    pictures stand behind their picture: with ``images_per_picture=3`` every picture is followed by two views of it.
+    pictures stand after their picture: with ``images_per_picture=3`` every picture is followed by two views of it.
     """
 
     def __init__(
@@ -36,13 +36,13 @@ class FeatureSet:
         return cls._of(_native.Features.open(path), os.path.abspath(path))
 
     def save(self, path: Path, precision: str = "half") -> None:
-        """Writes a feature file (.bpf) in "half" or "single" precision, and replaces a file that is there."""
+        """Writes a feature file (.bpf) in "half" or "single" precision, and replaces an existing file."""
         if precision not in ("half", "single"):
             raise ValueError(f'precision: {precision!r}: expected "half" or "single"')
         self._native.save(path, precision == "half")
 
     def parts(self, n_parts: int, random_state: int = 0) -> FeatureSet:
-        """The same images, each followed by disjoint random parts of its features that stand in for views of it."""
+        """The same images, each followed by disjoint random parts of its features that stand in for its views."""
         return self._of(self._native.parts(n_parts, random_state), (self, n_parts, random_state))
 
     @property

@@ -50,7 +50,7 @@ class Index:
     Any thread may search while another adds and removes: a search sees the codes of one moment. Results are sorted
     by (distance, id), at any number of threads.
 
-    ``layout`` decides about time, never about results: "flat" scans all codes, "mih" looks them up by parts of them,
+    ``layout`` affects time, never results: "flat" scans all codes, "mih" looks them up by parts of them,
     and "auto" takes whichever costs less for the codes at hand.
     """
 
@@ -59,7 +59,7 @@ class Index:
 
     @classmethod
     def open(cls, path: Path) -> Index:
-        """Maps a saved index: ready at once at any size, verified in the background of the first search."""
+        """Maps a saved index: ready at once at any size, verified in the background during the first search."""
         return cls._of(_native.Index.open(path))
 
     @classmethod
@@ -73,7 +73,7 @@ class Index:
         return cls._of(_native.Index.from_bytes(bytes(data)))
 
     def save(self, path: Path) -> None:
-        """Writes the index as it is at this moment (.bpi), and replaces a file that is there."""
+        """Writes the index as it is at this moment (.bpi), and replaces an existing file."""
         self._native.save(path)
 
     def to_bytes(self) -> bytes:
@@ -94,7 +94,7 @@ class Index:
         """Adds packed codes and returns their ids.
 
         Without ``ids`` they get ids that were never used in this index, not even by codes that were removed. All are
-        added or, where an id is negative, is there already or appears twice, none.
+        added or, where an id is negative, is already there or appears twice, none.
         """
         return self._native.add(np.asarray(codes), None if ids is None else np.asarray(ids))
 
@@ -143,7 +143,7 @@ class Index:
     def groups(
         self, radius: int, n_threads: Optional[int] = None, progress: ProgressOption = None
     ) -> list[npt.NDArray[np.int64]]:
-        """Groups of two and more ids that are joined by chains of codes, each within ``radius`` bits of the next."""
+        """Groups of two or more ids whose codes form chains, each within ``radius`` bits of the next."""
         return self._native.groups(radius, run(n_threads, progress=progress))
 
     def __len__(self) -> int:

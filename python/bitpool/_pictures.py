@@ -1,4 +1,4 @@
-"""Libraries of pictures that can be asked, and coders that turn pictures into codes."""
+"""Libraries of pictures that can be searched, and coders that turn pictures into codes."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ class Matches(_Pictures):
 class DuplicateGroup(_Pictures):
     """Pictures that are joined by pairs of duplicates, the one to keep first.
 
-    ``kind`` is the least sure that a picture was joined by; ``reason`` says why the first is to be kept.
+    ``kind`` is the least certain by which a picture was joined; ``reason`` says why the first is to be kept.
     """
 
     def __init__(self, library: Library, kind: str, reason: str, pictures: Iterable[Picture]) -> None:
@@ -136,9 +136,9 @@ class UpdateReport:
 
 
 class Library:
-    """A folder of pictures that can be asked.
+    """A folder of pictures that can be searched.
 
-    Any thread and any process may ask while one updates; each answer is of one version of the library.
+    Any thread and any process may search while one updates; each answer comes from one version of the library.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -312,7 +312,7 @@ class Coder:
         return coder
 
     def save(self, path: Path) -> None:
-        """Writes the coder (.bpc), and replaces a file that is there."""
+        """Writes the coder (.bpc), and replaces an existing file."""
         self._native.save(path)
 
     def encode(
@@ -349,7 +349,7 @@ class Coder:
 
     @property
     def digest(self) -> str:
-        """Of everything that decides about codes: only codes of equal digests can be compared."""
+        """Of everything that decides the codes: only codes of equal digests can be compared."""
         return self._native.digest
 
     def __repr__(self) -> str:

@@ -27,7 +27,7 @@ ProgressOption = Union[None, bool, Callable[[Progress], Any]]
 
 
 class _Shown:
-    """Shows one task after the other. What is over before it could be shown is not: a job has many such parts."""
+    """Shows one task after the other. What is over before it could be shown is not shown: a job has many such parts."""
 
     def __init__(self) -> None:
         self._task = ""

@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-#: The items of several lists, one behind the other, and where each list ends.
+#: The items of several lists, one after the other, and where each list ends.
 Lists = tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]
 
 
 def vectors_of(X: Any) -> npt.NDArray[Any]:
-    """An ``(n_samples, n_features)`` array of numbers; what is one already is not copied."""
+    """An ``(n_samples, n_features)`` array of numbers; what already is one is not copied."""
     if hasattr(X, "tocsr"):
         raise TypeError("X is a sparse matrix, which is not supported: expected a dense array (X.toarray())")
     array = np.asarray(X)

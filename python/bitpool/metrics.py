@@ -26,8 +26,8 @@ class Protocol:
     """
 
     ap: str = "rectangular"  #: or "trapezoidal"
-    divisor: str = "existing"  #: the relevant that exist, are "reachable" before the cutoff, or were "found"
-    cutoff: int = 0  #: only the first so many results count; 0: all
+    divisor: str = "existing"  #: the relevant ones that exist, are "reachable" before the cutoff, or were "found"
+    cutoff: int = 0  #: only this many results count, the first; 0: all
     ties: str = "expected"  #: or "optimistic", "pessimistic", "input order"
 
     @staticmethod
@@ -88,11 +88,11 @@ def evaluate(
     n_threads: Optional[int] = None,
     progress: ProgressOption = None,
 ) -> Evaluation:
-    """Ranks all packed codes of the database for each query and compares with what is right.
+    """Ranks all packed codes of the database for each query and compares with the right answers.
 
     ``queries`` are packed codes, ranked by Hamming distance, or real numbers (``project``), ranked by their score.
-    What is right is said by ``labels`` of (database, queries), right where they share a class, or by ``relevant``, the
-    numbers of the right items of each query; items that are ``ignored`` count neither way.
+    The right answers are given by ``labels`` of (database, queries), right where they share a class, or by
+    ``relevant``, the numbers of the right items of each query; items that are ``ignored`` count neither way.
     """
     stored, asked = np.asarray(database), np.asarray(queries)
     bits = bits_of(stored, n_bits)

@@ -135,7 +135,7 @@ ArrayColumns::ArrayColumns(const py::array& array, std::string argument)
   column_step_ = array.strides(1);
   row_step_ = array.strides(0);
   constexpr ptrdiff_t kSize = sizeof(float);
-  // NumPy says nothing of the steps along dimensions of at most one.
+  // NumPy says nothing about the steps along dimensions of at most one.
   if (columns_ <= 1) column_step_ = array.itemsize();
   if (rows_ <= 1) row_step_ = columns_ * column_step_;
   in_place_ = convert_ == &ConvertRun<float, false> && column_step_ == kSize &&

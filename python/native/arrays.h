@@ -15,7 +15,7 @@
 #include "bitpool/linalg/column_source.h"
 
 // Between NumPy's arrays and what the library takes. Arrays are looked at with the GIL held; what
-// is made of them here is used without it, while whoever called keeps the array.
+// is made of them here is used without it, while the caller keeps the array.
 namespace bitpool::python {
 
 namespace py = pybind11;
@@ -35,8 +35,8 @@ class ArrayColumns : public ColumnSource {
   // Whether nothing needs to be copied.
   bool in_place() const { return in_place_; }
 
-  // The error in the terms of whoever passed the array: where it is about numbers that are not
-  // finite, it says which.
+  // The error in the terms of the caller who passed the array: where it is about numbers that are
+  // not finite, it says which.
   Error Explain(const Error& error) const;
 
  private:

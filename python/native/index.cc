@@ -21,8 +21,8 @@ namespace {
 constexpr int32_t kNoDistance = std::numeric_limits<int32_t>::max();
 constexpr double kNoScore = -std::numeric_limits<double>::infinity();
 
-// Searches that compare fewer bytes than this are over before a thread could have been started to
-// watch them.
+// Searches that compare fewer bytes than this are over before a thread to watch them could be
+// started.
 constexpr double kBriefBytes = 64e6;
 
 void RequireCount(int64_t k) {
@@ -30,7 +30,7 @@ void RequireCount(int64_t k) {
   throw Error(ErrorCode::kInvalidArgument, fmt::format("k: {}: expected 1 or more", k));
 }
 
-// Runs a search of so many queries, watched where it may take long.
+// Runs a search of this many queries, watched where it may take long.
 template <class Search>
 auto RunSearch(const IndexSnapshot& codes, Index queries, int threads, const Search& search) {
   const double bytes = static_cast<double>(codes.size()) * static_cast<double>(queries) *
@@ -40,7 +40,7 @@ auto RunSearch(const IndexSnapshot& codes, Index queries, int threads, const Sea
   return search(BriefContext(threads));
 }
 
-// The codes of these ids alone; ids that are not there are passed over.
+// Only the codes of these ids; ids that are not there are passed over.
 IndexSnapshot Among(const IndexSnapshot& codes, std::vector<int64_t> ids) {
   std::ranges::sort(ids);
   const auto [first_repeated, end] = std::ranges::unique(ids);

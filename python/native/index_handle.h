@@ -14,12 +14,12 @@
 
 namespace bitpool::python {
 
-// A CodeIndex that gives ids, never one twice, and knows when it is not its process's own.
+// A CodeIndex that gives ids, none of them twice, and knows when it belongs to another process.
 class IndexHandle {
  public:
   // The layout by its name: "auto", "flat" or "mih". Throws kInvalidArgument for another.
   IndexHandle(int bits, const std::string& layout);
-  // A file that is mapped (verified in the background of the first search) or was read.
+  // A file that is mapped (verified in the background during the first search) or was read.
   IndexHandle(const IndexFile& file, bool mapped);
   // What another one holds now; nothing is copied.
   static std::unique_ptr<IndexHandle> CopyOf(const IndexHandle& other);

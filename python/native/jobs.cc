@@ -32,7 +32,7 @@ struct OwnedUpdate {
   bool ended = false;
 };
 
-// Where the job's threads leave word for the thread that waits.
+// Where the job's threads leave messages for the thread that waits.
 class Mailbox : public ProgressSink {
  public:
   void Report(const ProgressUpdate& update) override {
@@ -43,7 +43,7 @@ class Mailbox : public ProgressSink {
                       .total = update.total,
                       .ended = update.ended};
     const std::lock_guard lock(mutex_);
-    // Of a task that goes on, only the newest word matters.
+    // Of a task that goes on, only the newest message matters.
     if (!updates_.empty() && !updates_.back().ended && updates_.back().task == owned.task) {
       updates_.back() = std::move(owned);
     } else {

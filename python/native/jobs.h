@@ -23,7 +23,7 @@ struct RunRequest {
 
 // Runs a job on a thread of its own, without the GIL, while this one looks for Ctrl-C and tells
 // Python of progress, some twenty times a second. What the job throws comes out of here. An
-// exception of Python's meanwhile asks the job to stop; it is returned once the job has ended, so
+// exception from Python meanwhile asks the job to stop; it is returned once the job has ended, so
 // that what the job saved can be kept before it is raised. The job then may end in any way.
 py::object RunWatched(const RunRequest& request, const std::function<void(const RunContext&)>& job);
 
@@ -40,7 +40,7 @@ auto RunToTheEnd(const RunRequest& request, const Job& job) {
   return std::move(*result);
 }
 
-// For jobs of microseconds: a context that is kept, and nobody who watches.
+// For jobs of microseconds: a context that is kept, and that nobody watches.
 RunContext BriefContext(int threads);
 
 // A number that changes with every fork: threads that were there before are not there after it.

@@ -14,7 +14,7 @@
 namespace bitpool::python {
 namespace {
 
-// The answers of all queries, one behind the other, and where those of each query end.
+// The answers of all queries, one after the other, and where those of each query end.
 using Lists = std::pair<py::array, py::array>;
 
 std::vector<std::vector<Index>> ListsOf(const Lists& lists, const std::string& argument) {

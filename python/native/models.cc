@@ -21,10 +21,10 @@
 namespace bitpool::python {
 namespace {
 
-// The classes of all items, one behind the other, and where those of each item end.
+// The classes of all items, one after the other, and where those of each item end.
 using Classes = std::pair<py::array, py::array>;
 
-// Encoding so few numbers takes less time than starting a thread to watch it.
+// Encoding this few numbers takes less time than starting a thread to watch it.
 constexpr Index kBriefNumbers = 1 << 16;
 
 MethodSettings SettingsOf(const std::string& method, int bits, const std::string& preset,

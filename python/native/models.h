@@ -7,7 +7,7 @@
 
 namespace bitpool::python {
 
-// Never changes, so that Python's copies of it are itself.
+// Never changes, so that a copy made by Python is the object itself.
 struct ModelHandle {
   explicit ModelHandle(StoredModel stored)
       : shared(std::make_shared<const StoredModel>(std::move(stored))) {}

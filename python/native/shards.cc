@@ -1,4 +1,4 @@
-// Training over shards: the trainer's side, and that of who computes the part of a shard.
+// Training over shards: the trainer's side, and the side of whoever computes the part of a shard.
 #include <fmt/format.h>
 #include <pybind11/functional.h>
 #include <pybind11/stl.h>
@@ -27,7 +27,7 @@ namespace fs = std::filesystem;
 
 // --- The side of the trainer
 
-// Shards of so many samples each, one behind the other.
+// Shards of this many samples each, one after the other.
 std::vector<ShardPlace> PlacesOf(const std::vector<Index>& counts) {
   std::vector<ShardPlace> places;
   Index total = 0;
@@ -59,7 +59,7 @@ ModelHandle TrainShards(const MethodSettings& settings, const fs::path& folder,
   return ModelHandle({.model = std::move(trained.model), .training = std::move(training)});
 }
 
-// The model with what only its maker knows: how images become vectors, and which had none.
+// The model with what only its maker knows: how images become vectors, and which images had none.
 ModelHandle CompleteModel(const ModelHandle& model, const MethodSettings& settings,
                           const std::vector<std::string>& skipped, bool pooled) {
   StoredModel completed = *model.shared;

@@ -1,7 +1,7 @@
 // Preloaded into the program, with the fork server: makes allocations fail, as if there were no memory.
 //
 //   MEMORY_AT    which allocation fails, counted from 1; 0: none
-//   MEMORY_RATE  after that one, one in so many fails too, at random; 0: only the one
+//   MEMORY_RATE  after that one, one in this many fails too, at random; 0: only the one
 //   MEMORY_SEED  of what is random
 //   MEMORY_SHOW  1: standard error gets the stack of each that fails
 //   MEMORY_LOG   a file that gets the number of allocations when the process ends

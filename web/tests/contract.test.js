@@ -1,4 +1,4 @@
-// The pretended server keeps to the description of the real one, so that what works with it works.
+// The mock server keeps to the description of the real one, so that what works with it works.
 import assert from "node:assert/strict";
 import { existsSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";

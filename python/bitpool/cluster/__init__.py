@@ -4,7 +4,7 @@
     with connect("tcp://scheduler:8786") as client:
         run_job(job, Path("/data/codes"), client)
 
-A job that was ended by anything goes on when it is run again. docs/cluster.md has more.
+A job that ended early, for whatever reason, goes on when it is run again. docs/cluster.md has more.
 """
 
 from typing import Any

@@ -32,7 +32,7 @@ class ArrayWriter:
         self._rows += len(rows)
 
     def close(self) -> None:
-        """Says that all rows are there."""
+        """Says that all rows have been written."""
         if self._rows != self._shape[0]:
             raise ValueError(f"{self._rows} rows: expected {self._shape[0]}")
 
@@ -73,7 +73,7 @@ def merge_sorted(
     """Merges tables that are sorted by their first two columns, in blocks of rows that follow each other.
 
     A table is a sequence of columns, which may be mapped. About ``at_once`` rows of each are in memory at once, and
-    more only where so many have the same first number.
+    more only where that many have the same first number.
     """
     places = [0] * len(parts)
     while True:

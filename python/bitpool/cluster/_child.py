@@ -1,6 +1,6 @@
-"""A process beside a worker that does its tasks, so that a picture that kills who reads it does not kill the worker.
+"""A process beside a worker that does its tasks, so that a picture that kills its reader does not kill the worker.
 
-To start a worker again takes seconds, and Dask gives up a worker that dies while it is started.
+Starting a worker again takes seconds, and Dask gives up a worker that dies while it is started.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ from ._parts import Task
 
 
 class Child:
-    """The process. Ends with who made it, also in the middle of a task: its standard input is closed then."""
+    """The process. Ends with its maker, even in the middle of a task: its standard input is closed then."""
 
     def __init__(self, memory: Optional[int]) -> None:
-        """With at most so many bytes of ``memory``, not counting files that are mapped."""
+        """With at most this many bytes of ``memory``, not counting files that are mapped."""
         environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
         # Dask has its workers give back every free page at once, which here takes half of the time of a training.
         environment.pop("MALLOC_TRIM_THRESHOLD_", None)
@@ -33,7 +33,7 @@ class Child:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             env=environment,
-            start_new_session=True,  # Ctrl-C is for who gave the job
+            start_new_session=True,  # Ctrl-C is for whoever gave the job
         )
 
     def do(self, job: Job, task: Task, folder: Path) -> Outcome:
@@ -75,7 +75,7 @@ def serve(memory: Optional[int]) -> None:
     if memory:
         resource.setrlimit(resource.RLIMIT_DATA, (memory, memory))
     answers = os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)  # whatever is printed goes where it cannot be taken for an answer
+    os.dup2(2, 1)  # whatever is printed goes where it cannot be mistaken for an answer
     tasks: queue.SimpleQueue[bytes] = queue.SimpleQueue()
     threading.Thread(target=_read, args=(tasks,), daemon=True).start()
     while True:
@@ -84,7 +84,7 @@ def serve(memory: Optional[int]) -> None:
 
 
 def _read(tasks: queue.SimpleQueue[bytes]) -> None:
-    """Takes what comes in. When nothing more can come the worker is gone, and with it who wants an answer."""
+    """Takes what comes in. When nothing more can come, the worker is gone, and nobody wants an answer any more."""
     while True:
         try:
             tasks.put(pickle.load(sys.stdin.buffer))

@@ -18,7 +18,7 @@ from ._arrays import ArrayWriter, merge_best, merge_sorted, save_array
 from ._job import Job, files_of, identity, in_ranges
 from ._parts import Part, PartWriter, Task, replacing
 
-_QUERIES_AT_ONCE = 4096  # of a block of codes that asks another for its near ones
+_QUERIES_AT_ONCE = 4096  # of a block of codes that is searched for in another
 
 
 def read_codes(path: Path) -> npt.NDArray[np.uint8]:
@@ -50,14 +50,14 @@ class CodeFile:
 
 @dataclass(frozen=True)
 class CodeFiles:
-    """All codes of several files, one behind the other."""
+    """All codes of several files, one after the other."""
 
     files: tuple[CodeFile, ...]
     n_bits: int
 
     @classmethod
     def open(cls, paths: Sequence[str], n_bits: int | None = None) -> CodeFiles:
-        """Files of codes, whose ids are counted through, or folders of ``encode``, which have ids.
+        """Files of codes, whose ids are numbered consecutively, or folders of ``encode``, which have ids.
 
         Raises an error where the files do not go together.
         """
@@ -119,7 +119,7 @@ def _require_together(files: Sequence[CodeFile]) -> None:
 
 @dataclass(frozen=True)
 class IndexJob(Job):
-    """Codes to index files of so many codes each."""
+    """Codes to index files of this many codes each."""
 
     name = "index"
     unit = "index files"
@@ -211,7 +211,7 @@ class SearchJob(Job):
 
 @dataclass(frozen=True)
 class DuplicatesJob(Job):
-    """All pairs of codes within a radius: blocks of codes, each compared with itself and with those behind it."""
+    """All pairs of codes within a radius: blocks of codes, each compared with itself and with those after it."""
 
     name = "duplicates"
     unit = "pairs of blocks"

@@ -107,7 +107,7 @@ def _job(jobs: argparse._SubParsersAction[argparse.ArgumentParser], name: str, w
     job.add_argument("-o", "--out", required=True, type=Path, help="the folder of the job, which all workers see")
     where = job.add_mutually_exclusive_group(required=True)
     where.add_argument("--scheduler", metavar="tcp://HOST:8786", help="of a cluster that is there")
-    where.add_argument("--local", type=int, metavar="N", help="so many workers on this machine")
+    where.add_argument("--local", type=int, metavar="N", help="this many workers on this machine")
     job.add_argument("--memory", default="auto", metavar="2GiB", help="of each local worker (a share of all)")
     job.add_argument("-f", "--force", action="store_true", help="replace what another job left in the folder")
     job.add_argument("--quiet", action="store_true", help="no progress")

@@ -1,4 +1,4 @@
-"""Runs jobs on Dask: on workers of this machine, or on those of a scheduler that is there."""
+"""Runs jobs on Dask: on workers of this machine, or on those of an existing scheduler."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ _START_S = 30.0  # the most that a worker needs to start
 _CONNECT_S = 5  # the most that a scheduler needs to answer
 _PATIENCE_S = 1.0  # between two looks at who is there
 _LOCAL_SETTINGS = {
-    # A task is taken for poisoned when it was there as two workers died, instead of four: here none dies of a machine.
+    # A task counts as poisoned when two workers died over it, instead of four: here none dies with its machine.
     "distributed.scheduler.allowed-failures": 1,
-    # What Dask watches of itself takes cores that are to describe pictures: 7 % of one with two workers, and 2 % so.
+    # Dask's watching of itself takes time from cores that describe pictures: 7 % of one with two workers, and 2 % so.
     "distributed.worker.profile.enabled": False,
     "distributed.worker.memory.monitor-interval": "500ms",
     "distributed.admin.tick.interval": "1s",
@@ -45,7 +45,7 @@ _LOCAL_SETTINGS = {
 def connect(
     scheduler: Optional[str] = None, local: Optional[int] = None, memory: str = "auto"
 ) -> Iterator[Client]:
-    """A client of the scheduler at an address, or of ``local`` new workers, each of at most so much ``memory``."""
+    """A client of the scheduler at an address, or of ``local`` new workers, each of at most this much ``memory``."""
     if (scheduler is None) == (local is None):
         raise error_of("invalid argument", "expected either the address of a scheduler or a number of local workers")
     if scheduler is not None:
@@ -62,7 +62,7 @@ def connect(
             host="127.0.0.1",
             dashboard_address="127.0.0.1:0",
             local_directory=scratch,
-            silence_logs=50,  # deaths of workers are our business
+            silence_logs=50,  # we handle the deaths of workers ourselves
         ) as cluster, Client(cluster, set_as_default=False) as client:
             try:
                 yield client
@@ -92,7 +92,7 @@ def run_job(
 ) -> dict[str, Any]:
     """Does what is left to do of a job, and returns what ``result.json`` says.
 
-    Whatever ends it before, calling it again completes it.
+    Whatever ends it early, calling it again completes it.
     """
     folder = folder.absolute()
     tasks = job.tasks()
@@ -174,7 +174,7 @@ class _Run:
                 self._client.cancel(list(self._running))
 
     def _look_around(self) -> None:
-        """Finds out which workers there are, now and then: to ask for it takes as long as to hand out a task."""
+        """Finds out now and then which workers there are: asking takes as long as handing out a task."""
         if self._client.status != "running":
             raise _scheduler_lost()
         if time.monotonic() - self._looked_at < _PATIENCE_S:
@@ -222,8 +222,8 @@ class _Run:
             by_status.setdefault(future.status, []).append(future)
         if by_status.pop("cancelled", None):
             raise _scheduler_lost()
-        # That it is done is all there is to know. To fetch a result takes as long as to hand out a task, and a worker that
-        # dies with one has Dask do the task again, and at times wait for ever.
+        # That it is done is all there is to know. Fetching a result takes as long as handing out a task, and a worker
+        # that dies with one has Dask do the task again, and at times wait for ever.
         for future in by_status.pop("finished", []):
             self._alone = False
             self._done += len(self._running.pop(future).inputs)

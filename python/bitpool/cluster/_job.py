@@ -35,11 +35,11 @@ class Job(ABC):
 
     name: ClassVar[str]
     unit: ClassVar[str]  #: what an input of a task is, in the plural
-    keeps_state: ClassVar[bool] = False  #: who did a task before does the next at the same place faster
+    keeps_state: ClassVar[bool] = False  #: whoever did a task before does the next at the same place faster
 
     @abstractmethod
     def settings(self) -> dict[str, Any]:
-        """What decides about all parts, as JSON can say it."""
+        """What decides all parts, as JSON can say it."""
 
     @abstractmethod
     def tasks(self) -> list[Task]:
@@ -68,7 +68,7 @@ class Job(ABC):
 
     @property
     def title(self) -> str:
-        """What is said to be done while it is done."""
+        """What is shown while it is being done."""
         return self.name
 
     def all_settings(self) -> dict[str, Any]:

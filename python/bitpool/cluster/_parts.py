@@ -1,7 +1,7 @@
-"""Parts of a job: folders that are complete or not there, each with a manifest that says what it was made of.
+"""Parts of a job: folders that are complete or not there, each with a manifest that says what it was made from.
 
-A part is written to a temporary folder, synced and renamed. Who finds a part whose manifest names the same task, and
-whose files have the sizes and checksums of the manifest, need not do the task again.
+A part is written to a temporary folder, synced and renamed. Whoever finds a part whose manifest names the same task,
+and whose files have the sizes and checksums of the manifest, need not do the task again.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Iterator, Mapping, Optional, Sequence
 
-#: Of parts and manifests. Another version's are not taken for valid.
+#: Of parts and manifests. Those of another version do not count as valid.
 FORMAT = 1
 MANIFEST = "manifest.json"
 _CHUNK = 1 << 20
@@ -26,11 +26,11 @@ _CHUNK = 1 << 20
 
 @dataclass(frozen=True)
 class Task:
-    """What one part is made of, and nothing else: the same task always gives the same bytes."""
+    """Exactly what one part is made from: the same task always gives the same bytes."""
 
     first: int  #: the place of its first input among all inputs of the job
     inputs: tuple[Any, ...]  #: one for each thing that can be left to another task; what JSON can say
-    settings: Mapping[str, Any]  #: what decides about the result besides the inputs
+    settings: Mapping[str, Any]  #: what decides the result besides the inputs
 
     @property
     def name(self) -> str:
@@ -39,7 +39,7 @@ class Task:
 
     @property
     def digest(self) -> str:
-        """Of all that decides about the result."""
+        """Of all that decides the result."""
         said = [FORMAT, self.first, self.inputs, dict(self.settings)]
         return hashlib.sha256(json.dumps(said, sort_keys=True).encode()).hexdigest()
 
@@ -71,7 +71,7 @@ class Parts:
     def find(self, task: Task, *, verify: bool = True) -> Optional[Part]:
         """The part of a task; ``None`` where there is none, or one that is damaged or was made of something else.
 
-        Without ``verify`` the files are not read: for who has seen this part verified.
+        Without ``verify`` the files are not read: for callers that have seen this part verified.
         """
         folder = self._folder / task.name
         try:

@@ -97,7 +97,7 @@ def _open_coder(path: str, digest: str) -> Coder:
     return coder
 
 
-#: Of what a coder finds in a picture, that which goes into the facts.
+#: The part of what a coder finds in a picture that goes into the facts.
 _FACTS = ("width", "height", "checksum", "failure")
 
 
@@ -106,7 +106,7 @@ class EncodeJob(PictureJob):
     """Pictures to all that a library has of them.
 
     ``codes.npy`` and ``ids.npy`` are of those that could be used, ``facts.jsonl`` of all. Thumbnails stay in the parts,
-    one behind the other; ``thumbnails.npy`` says where those of the used pictures end (see ``Thumbnails``).
+    one after the other; ``thumbnails.npy`` says where those of the used pictures end (see ``Thumbnails``).
     """
 
     name = "encode"
@@ -203,7 +203,8 @@ def update_library(
 ) -> UpdateReport:
     """Brings a library up to date with what a job ``encode`` has found out about its folder of pictures.
 
-    Pictures that are as they were then are not read again, and those that failed then have failed; the others are read.
+    Pictures that are as they were then are not read again, and those that failed then count as failed; the others
+    are read.
     """
     digest, find = _found_out(encoded)
     return library._update(None, coder, (digest, find), run(n_threads, progress=progress))

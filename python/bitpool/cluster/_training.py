@@ -31,7 +31,7 @@ from ._parts import Part, PartWriter, Task, replacing
 
 _STEPS = "steps"
 _MODEL = "model.bpm"
-_TRAINED = "trained.json"  # which job the model is of
+_TRAINED = "trained.json"  # the job that the model comes from
 _KEPT = 4  # shards that a process keeps open
 
 
@@ -47,7 +47,7 @@ class TrainJob(Job):
     preset: str = "default"
     options: tuple[tuple[str, float], ...] = ()
     seed: int = 0
-    labels: Optional[str] = None  #: a .npy file: a class of every picture, or a row of 0 and 1
+    labels: Optional[str] = None  #: a .npy file: the class of every picture, or a row of 0 and 1
     images_per_picture: int = 1  #: of files of vectors; feature files say it themselves
     per_shard: int = 65536  #: images of a shard, which is rounded up
 
@@ -171,7 +171,7 @@ class TrainJob(Job):
 
 @dataclass(frozen=True)
 class TrainStep(Job):
-    """One step of a training, a task for each shard. What a shard remembers stays with who did the step before."""
+    """One step of a training, a task for each shard. What a shard remembers stays with whoever did the step before."""
 
     name = "step"
     unit = "shards"

@@ -5,8 +5,8 @@
 namespace bitpool {
 
 // Makes the library's own copy of OpenBLAS ready: one thread, and the best kernels this processor
-// is able to run. Runs by itself when the program or library is loaded; whoever names it (the task
-// pool does) has the linker take it along.
+// is able to run. Runs by itself when the program or library is loaded; whatever names it (the task
+// pool does) makes the linker include it.
 void PrepareBlas();
 
 // What the algebra runs on, such as "OpenBLAS 0.3.21 … SkylakeX", for reports.

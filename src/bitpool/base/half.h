@@ -6,7 +6,7 @@
 namespace bitpool {
 
 // IEEE 754 half precision, used to store descriptors at half the size. Both use the processor's
-// F16C instructions where it has them and give the same bits where it has not.
+// F16C instructions where it has them and give the same bits where it does not.
 
 // REQUIRES: out.size() == in.size().
 void HalfToFloat(std::span<const uint16_t> in, std::span<float> out);

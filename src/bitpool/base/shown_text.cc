@@ -35,8 +35,8 @@ bool IsControl(std::string_view character) {
 }
 
 // The ends of lines and paragraphs (U+2028, U+2029), and what embeds, overrides or isolates a
-// direction (U+202A to U+202E, U+2066 to U+2069): with it, a name ends in another extension than
-// it seems to.
+// direction (U+202A to U+202E, U+2066 to U+2069): with these, a name can seem to end in another
+// extension than it does.
 bool IsLayout(std::string_view character) {
   return (character >= "\u2028" && character <= "\u202E") ||
          (character >= "\u2066" && character <= "\u2069");

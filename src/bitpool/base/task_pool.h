@@ -31,7 +31,7 @@ class TaskPool {
 
   // Calls body(begin, end) for consecutive ranges of at most `grain` numbers that cover [0, count).
   // When bodies throw, the exception of the lowest range comes out, always the same one; ranges
-  // behind it may not have run. REQUIRES: grain > 0
+  // after it may not have run. REQUIRES: grain > 0
   template <class Body>
   void ParallelFor(size_t count, size_t grain, const Body& body) {
     Loop<Body> loop{.body = body, .count = count, .grain = grain};

@@ -33,15 +33,15 @@ struct CataloguedPicture {
   Index width = 0;            // upright
   Index height = 0;
   std::string failure;  // why the picture has no code; empty: all is well
-  // Of what it looks like, so that copies are found also of pictures without a code; nothing when
-  // it cannot be seen, or an older Bitpool indexed it. May be added later: the id stays.
+  // Of what it looks like, so that copies are found even of pictures without a code; nothing when
+  // it cannot be decoded, or an older Bitpool indexed it. May be added later: the id stays.
   std::optional<uint64_t> perceptual_hash = {};
 
   bool operator==(const CataloguedPicture&) const = default;
 };
 
-// A picture as a decision of the user's names it, so that it is found again after it was moved, or
-// got another id with the code of another coder.
+// A picture as a user's decision names it, so that it is found again after it was moved, or got
+// another id with the code of another coder.
 struct PictureMark {
   std::string path;           // as CataloguedPicture has it
   uint64_t size = 0;          // of the file
@@ -69,7 +69,7 @@ struct Decision {
 enum class PictureSet { kCurrent, kNext };
 
 // A catalogue as it is at one moment; what is committed later is not seen. One thread at a time. It
-// may hold up some work of the catalogue's, so it should not be kept for long. All functions throw
+// may hold up some of the catalogue's work, so it should not be kept for long. All functions throw
 // Error and name the catalogue.
 class CatalogueSnapshot {
  public:
@@ -90,8 +90,8 @@ class CatalogueSnapshot {
 
   // What became of codes after the generation `since`, the oldest first: the ids that came with
   // their codes, and those that went with an empty code. An id may come and go. Takes time that
-  // depends on the number of changes alone. False, without a call, when the catalogue no longer
-  // knows.
+  // depends only on the number of changes. Returns false, without calling, when the catalogue no
+  // longer knows.
   virtual bool ForEachChange(
       uint64_t since,
       const std::function<void(uint64_t id, std::span<const uint8_t> code)>& visit) const = 0;
@@ -110,8 +110,8 @@ struct PutResult {
   std::optional<uint64_t> replaced;  // the id its path had before, when that is another
 };
 
-// Changes that become visible together, with Commit, or not at all: when this is destroyed before,
-// or the process is killed at any moment. One thread at a time. Its catalogue outlives it.
+// Changes that become visible together, with Commit, or not at all, when this is destroyed before
+// it, or the process is killed at any moment. One thread at a time. Its catalogue outlives it.
 class CatalogueBatch {
  public:
   virtual ~CatalogueBatch() = default;
@@ -128,7 +128,7 @@ class CatalogueBatch {
   virtual std::vector<PutResult> PutAll(std::span<const CataloguedPicture> pictures);
   // The id that was removed, when there was a picture at the path.
   virtual std::optional<uint64_t> Remove(std::string_view path) = 0;
-  // Notes another time of the last change, if there is a picture at the path. That is no change of
+  // Notes another time of the last change, if there is a picture at the path. That does not change
   // the pictures: the generation stays.
   virtual void Touch(std::string_view path, int64_t modified_ns) = 0;
 
@@ -147,8 +147,8 @@ class CatalogueBatch {
   // Takes pictures off the list of what is to be done, whoever has claimed them; see PictureClaims.
   virtual void Settle(std::span<const std::string> /*paths*/) {}
 
-  // Decisions are no change of the pictures: the generation stays. decision.id plays no role;
-  // returns the one it gets.
+  // Decisions do not change the pictures: the generation stays. decision.id plays no role; returns
+  // the one it gets.
   virtual uint64_t AddDecision(const Decision& decision) = 0;
   // False when there is none with this id.
   virtual bool RemoveDecision(uint64_t id) = 0;
@@ -157,20 +157,20 @@ class CatalogueBatch {
   virtual uint64_t Commit() = 0;
 };
 
-// What processes that change one set of a catalogue share their work by: a list of pictures that
-// are to be done, of which each claims some, and takes them off in the batch that has what became
-// of them. What a process has claimed that is dead can be claimed again. One thread at a time. Its
-// catalogue outlives it.
+// How processes that change one set of a catalogue share their work: by a list of pictures that are
+// to be done, of which each claims some, and takes them off in the batch that has what became of
+// them. What a dead process had claimed can be claimed again. One thread at a time. Its catalogue
+// outlives it.
 //
-// A claim saves work, and nothing depends on it: a process that was taken for dead may still come
-// with what it has done.
+// A claim saves work, and nothing depends on it: a process that was believed dead may still deliver
+// what it has done.
 class PictureClaims {
  public:
   virtual ~PictureClaims() = default;
 
   // Adds pictures that are not on the list yet.
   virtual void Offer(std::span<const std::string> paths) = 0;
-  // Claims pictures, at most so many; none when all that are left are in other hands.
+  // Claims pictures, at most this many; none when all that are left are in other hands.
   virtual std::vector<std::string> Claim(size_t most) = 0;
   // Gives back what this process has claimed.
   virtual void Release() = 0;
@@ -196,8 +196,8 @@ class Catalogue {
   // Null for a catalogue that one process at a time changes.
   virtual std::unique_ptr<PictureClaims> Claims(PictureSet /*set*/) { return nullptr; }
 
-  // Brings a copy up to date with its original, if that can be reached. What is no copy is always
-  // up to date.
+  // Brings a copy up to date with its original, if that can be reached. What is not a copy is
+  // always up to date.
   virtual void Refresh() const {}
 };
 

@@ -76,7 +76,7 @@ class ReplicaCatalogue : public Catalogue {
   void Listen(const std::stop_token& stop, bool& away) {
     const auto listener = OpenPostgresDatabase(address_, CatalogueAccess::kRead);
     listener->Execute("LISTEN " + PostgresChannelOf(*listener));
-    // What was told before nobody heard.
+    // Nobody heard what was told before.
     BringUpToDate();
     if (std::exchange(away, false)) Tell(name_ + ": the database is back");
     int waited = 0;

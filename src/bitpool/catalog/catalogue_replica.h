@@ -11,13 +11,13 @@ namespace bitpool {
 
 struct ReplicaOptions {
   int poll_ms = 5000;  // how often to look for changes that nothing told of
-  // Is told, on another thread, when the original goes away and when it is back; may be empty.
+  // Called on another thread when the original goes away and when it is back; may be empty.
   std::function<void(const std::string&)> tell = {};
 };
 
 // A copy of a catalogue in PostgreSQL, for reading, in an SQLite file on this machine, which
-// follows the original. Snapshots are of the copy: they cost no way to the database, and there are
-// always some, also when it is away. The copy goes from one version of the original to another at
+// follows the original. Snapshots are of the copy: they cost no trip to the database, and can
+// always be had, even when it is away. The copy goes from one version of the original to another at
 // once, so that every snapshot is of one; it is a few milliseconds behind. What only writers need,
 // the pictures that are gathered with the codes of a new coder, is not copied.
 //

@@ -8,7 +8,7 @@
 namespace bitpool {
 namespace {
 
-// A name as SQL takes it, whatever is in it.
+// A name as SQL takes it, whatever it contains.
 std::string Quoted(std::string_view name) {
   std::string quoted = "\"";
   for (const char c : name) {

@@ -12,7 +12,7 @@
 namespace bitpool {
 namespace {
 
-// A process that stands still in the middle of a batch holds up all others, so long at most.
+// A process that stands still in the middle of a batch holds up all others for at most this long.
 constexpr const char* kMostIdle = "300s";
 
 class PostgresBatch : public CatalogueBatch {
@@ -186,7 +186,7 @@ class PostgresBatch : public CatalogueBatch {
   }
 
  private:
-  // What there is of a picture already.
+  // What there already is of a picture.
   struct Old {
     uint64_t id = 0;
     uint64_t size = 0;
@@ -237,9 +237,9 @@ class PostgresBatch : public CatalogueBatch {
     return old;
   }
 
-  // Ids are durable before anything is named by them, also what is written beside the database:
-  // they come from a transaction of their own, and no other batch, of whatever fate, gets them
-  // again.
+  // Ids are durable before anything is named by them, even what is written beside the database:
+  // they come from a transaction of their own, and no other batch gets them again, whatever becomes
+  // of this one.
   std::vector<uint64_t> ReserveIds(size_t count) {
     if (count == 0) return {};
     auto other = connections_->Take("SELECT");

@@ -53,7 +53,7 @@ TEST_F(PostgresCatalogueTest, OnlyWhatIsThereIsOpened) {
   ExpectError(ErrorCode::kNotFound, {"no catalogue"},
               [&] { OpenCatalogue(address_, CatalogueAccess::kWrite); });
   PutOne(*Create(), MakePicture("a"));
-  EXPECT_EQ(All(*Create()).size(), 1U);  // not made anew
+  EXPECT_EQ(All(*Create()).size(), 1U);  // not made again
   Tamper("UPDATE bitpool_state SET catalogue_version = 99");
   ExpectError(ErrorCode::kUnsupported, {"newer", "99"},
               [&] { OpenCatalogue(address_, CatalogueAccess::kWrite); });

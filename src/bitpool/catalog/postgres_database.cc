@@ -19,8 +19,8 @@ constexpr Oid kInt8 = 20, kBytea = 17, kText = 25, kInt8Array = 1016, kByteaArra
 constexpr int kBinary = 1;
 constexpr size_t kCopyPiece = size_t{256} << 10;
 
-// How a connection behaves when the other end is gone without a word: noticed after half a minute,
-// here and, for the locks that a dead process holds, there.
+// How a connection behaves when the other end vanishes without a word: it is noticed after half a
+// minute, here and, for the locks that a dead process holds, there.
 constexpr std::array<std::array<const char*, 2>, 8> kConnectionDefaults = {{
     {"connect_timeout", "10"},
     {"keepalives_idle", "10"},
@@ -60,7 +60,7 @@ void PutArrayHead(PostgresBytes& bytes, Oid element, size_t count) {
   bytes.PutInt32(1);  // the first is number 1
 }
 
-// What libpq has to say, without the end of the line, and of several lines the first.
+// What libpq has to say, without the end of the line; of several lines, the first.
 std::string FirstLine(const char* text) {
   const std::string_view all = text == nullptr ? "" : text;
   const std::string_view line = all.substr(0, all.find('\n'));

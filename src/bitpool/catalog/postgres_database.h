@@ -91,8 +91,8 @@ class PostgresDatabase {
 
   // Runs statements that give no rows.
   void Execute(const std::string& sql);
-  // Runs one statement, which is prepared where it is the first time. Statements must not be
-  // without end in number.
+  // Runs one statement, which is prepared the first time. The number of different statements must
+  // be bounded.
   PostgresResult Query(const std::string& sql, const PostgresParameters& parameters = {});
   // Runs one statement that is not kept.
   PostgresResult QueryOnce(const std::string& sql, const PostgresParameters& parameters = {});

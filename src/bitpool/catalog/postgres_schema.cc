@@ -11,7 +11,7 @@ namespace bitpool {
 namespace {
 
 // The columns of both sets of pictures. Paths and reasons are any bytes. A code is NULL where there
-// is none; its bits are in the order of the code, so that distances can be asked for in SQL.
+// is none; its bits are in the order of the code, so that distances can be computed in SQL.
 // `version` is that of the state when the row was written.
 constexpr const char* kPictureTable = R"((
   id bigint PRIMARY KEY,
@@ -29,7 +29,7 @@ constexpr const char* kPictureTable = R"((
 )";
 
 // A change is an id that came with its code, or one that went: then the code is NULL. `coded` is
-// false of one that went and had none. Changes up to the generation `known_since` are no longer
+// false for one that went and had none. Changes up to the generation `known_since` are no longer
 // there. The state's version counts all commits, its generation those that changed pictures.
 // A claim belongs to the worker whose number is locked by a session that is alive.
 std::string AllTables() {
@@ -78,8 +78,8 @@ bool HasTables(PostgresDatabase& database) {
   return database.ReadNumber("SELECT to_regclass('bitpool_state') IS NOT NULL") != 0;
 }
 
-// One transaction: what a process leaves that is killed here is nothing. Others wait before theirs
-// begins; within it they would not see what was made meanwhile.
+// One transaction: a process that is killed here leaves nothing. Others wait before theirs begins;
+// within it they would not see what was made meanwhile.
 void CreateTables(PostgresDatabase& database) {
   constexpr const char* kKey = "hashtextextended('bitpool_state', 0)";
   database.QueryOnce(fmt::format("SELECT pg_advisory_lock({})", kKey));

@@ -33,7 +33,7 @@ class PostgresPictureCopy {
   int64_t version_;
 };
 
-// Notes what a picture is now that keeps its id.
+// Notes what a picture that keeps its id is now.
 void UpdatePostgresPicture(PostgresDatabase& database, PictureSet set, uint64_t id,
                            const CataloguedPicture& picture, int64_t version);
 

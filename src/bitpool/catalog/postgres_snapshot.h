@@ -16,8 +16,8 @@ class PostgresConnections {
  public:
   explicit PostgresConnections(std::string address) : address_(std::move(address)) {}
 
-  // Runs `begin` on a connection, which is taken. Where it was lost since it was used last, it is
-  // another, which is opened now.
+  // Runs `begin` on a connection, which is taken. Where that was lost since its last use, another
+  // is opened now.
   std::unique_ptr<PostgresDatabase> Take(const std::string& begin);
   // A connection within a transaction, or one that was lost, is closed.
   void GiveBack(std::unique_ptr<PostgresDatabase> connection);

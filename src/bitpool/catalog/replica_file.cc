@@ -38,7 +38,7 @@ std::unique_ptr<SqliteDatabase> TryOpenCopy(const std::filesystem::path& path,
       same.Reset();
       return file;
     }
-  } catch (const Error&) {  // made anew
+  } catch (const Error&) {  // made again
   }
   return nullptr;
 }
@@ -94,7 +94,7 @@ std::string PostgresLibraryId(PostgresDatabase& database) {
 ReplicaFile::ReplicaFile(const std::filesystem::path& path, const std::string& library)
     : file_(TryOpenCopy(path, library)) {
   if (!file_) file_ = MakeCopy(path, library);
-  // The truth is elsewhere: what a loss of power takes is copied again.
+  // The truth is elsewhere: what a loss of power destroys is copied again.
   file_->Execute("PRAGMA synchronous = NORMAL");
   version_ = file_->ReadNumber("SELECT version FROM replica");
   generation_ = static_cast<uint64_t>(file_->ReadNumber("SELECT generation FROM state"));
@@ -124,7 +124,7 @@ void ReplicaFile::BringTo(PostgresDatabase& original) {
 }
 
 void ReplicaFile::Apply(PostgresDatabase& original, const State& now) {
-  // A version that went back is that of a database that was restored.
+  // A version that went back means a database that was restored.
   const bool follow = version_ >= 0 && version_ < now.version && generation_ >= now.known_since;
   if (follow) {
     TakeOutRemoved(original, now);
@@ -185,7 +185,7 @@ void ReplicaFile::CopyPictures(PostgresDatabase& original, const std::string& wh
       });
 }
 
-// So that whoever has the codes of an earlier generation, from an index file, need not read all.
+// So that a reader with the codes of an earlier generation, from an index file, need not read all.
 void ReplicaFile::CopyAllChanges(PostgresDatabase& original) {
   ForEachPostgresRow(original, "SELECT generation, id, code FROM bitpool_changes WHERE coded",
                      [&](const PostgresResult& result, int row) {

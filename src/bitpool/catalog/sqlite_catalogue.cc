@@ -215,7 +215,7 @@ class SqliteBatch : public CatalogueBatch {
 
  private:
   void CheckOpen() const {
-    // After some failures, a full disk for one, SQLite gives the transaction up. What came after
+    // After some failures, such as a full disk, SQLite gives the transaction up. What came after
     // would stand alone.
     if (open_ && connection_.database->in_transaction()) return;
     throw Error(ErrorCode::kInvalidArgument, connection_.database->name(),
@@ -308,7 +308,8 @@ std::unique_ptr<Catalogue> OpenSqliteCatalogue(const std::filesystem::path& path
                                                CatalogueAccess access,
                                                const SqliteOptions& options) {
   std::unique_ptr<SqliteDatabase> writer;
-  // Creating comes first: it also takes over what a process left that was killed while it created.
+  // Creating comes first: it also takes over what a process that was killed while creating has
+  // left.
   if (access == CatalogueAccess::kCreate) writer = CreateCatalogue(path, options.wait_ms);
   std::error_code ignored;
   if (!std::filesystem::exists(path, ignored)) {

@@ -82,8 +82,8 @@ ALTER TABLE next_pictures ADD COLUMN perceptual_hash INTEGER;
 void PrepareToWrite(SqliteDatabase& database) {
   if (database.read_only()) database.Fail(SQLITE_READONLY);
   // The write-ahead log: readers go on while someone writes. FULL: a commit that returned survives
-  // the loss of power, or ids that an index already holds could be given again. It costs one sync
-  // for each batch.
+  // the loss of power, or ids that an index already holds could be given out again. It costs one
+  // sync for each batch.
   database.ReadNumber("PRAGMA journal_mode = WAL");
   database.Execute("PRAGMA synchronous = FULL");
 }
@@ -102,7 +102,7 @@ bool LastPageIsCut(const std::filesystem::path& path) {
   return !HasLog(path) && std::filesystem::file_size(path, failed) % kPageSize != 0 && !failed;
 }
 
-// Plain tables and indices alone: a view or a trigger in a file from elsewhere could run for ever,
+// Only plain tables and indices: a view or a trigger in a file from elsewhere could run for ever,
 // or change what is read.
 void CheckTables(SqliteDatabase& database, int64_t version) {
   const int64_t odd = database.ReadNumber(
@@ -210,7 +210,7 @@ std::unique_ptr<SqliteDatabase> CreateCatalogue(const std::filesystem::path& pat
   auto database = std::make_unique<SqliteDatabase>(path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE,
                                                    false, wait_ms);
   database->Execute(fmt::format("PRAGMA page_size = {}", kPageSize));
-  // One transaction: what a process leaves that is killed here counts as empty.
+  // One transaction: what a process that is killed here leaves counts as empty.
   if (!BeginIfEmpty(*database)) return nullptr;
   database->Execute(FirstTables() + LaterTables() + kDecisionsTable + kHashColumns +
                     "INSERT INTO state VALUES(1, 0, 0, 0);");

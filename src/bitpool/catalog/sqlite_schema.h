@@ -10,7 +10,7 @@ namespace bitpool {
 
 inline constexpr int64_t kCatalogueVersion = 4;
 
-// Opens for reading, also a catalogue of an older version, and also where nothing may be written.
+// Opens for reading, even a catalogue of an older version, and even where nothing may be written.
 std::unique_ptr<SqliteDatabase> OpenCatalogueToRead(const std::filesystem::path& path, int wait_ms);
 
 // Opens for writing and brings the tables up to date.

@@ -28,7 +28,7 @@ struct PairVerdict {
 
 // Verdicts on pairs of pictures, kept from one search for duplicates to the next in an SQLite
 // database of their own. An id stands for the same bytes for ever, so no change of a library makes
-// a verdict wrong; only a program that compares in another way does, and that has another version.
+// a verdict wrong; only a program that compares differently does, and that has another version.
 //
 // The file may be deleted at any time. One that is damaged, of another version, in use, or in a
 // place where nothing may be written is as good as none: all functions do what they can, and none

@@ -19,7 +19,7 @@ AlignedBytes::AlignedBytes(size_t size) : size_(size) {
   const size_t rounded = (size + alignment - 1) / alignment * alignment;
   data_.reset(static_cast<uint8_t*>(std::aligned_alloc(alignment, rounded)));
   if (data_ == nullptr) throw std::bad_alloc();
-  if (alignment == kLargePage) madvise(data_.get(), rounded, MADV_HUGEPAGE);  // a wish, not a need
+  if (alignment == kLargePage) madvise(data_.get(), rounded, MADV_HUGEPAGE);  // wanted, not needed
 }
 
 void AlignedBytes::Free::operator()(uint8_t* data) const { std::free(data); }

@@ -16,7 +16,7 @@ inline constexpr int kMaxBits = 4096;
 // Bytes of one code: its bits, rounded up to whole bytes.
 constexpr size_t BytesPerCode(int bits) { return (static_cast<size_t>(bits) + 7) / 8; }
 
-// Binary codes of one length, one behind the other. Bit i of a code is bit i%8 of its byte i/8 (as
+// Binary codes of one length, one after the other. Bit i of a code is bit i%8 of its byte i/8 (as
 // in Faiss, and NumPy's packbits with bitorder 'little'); bits beyond the length are zero.
 class BinaryCodes {
  public:

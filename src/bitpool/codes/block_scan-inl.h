@@ -69,7 +69,7 @@ HWY_INLINE void ScanCodes(Scan& scan, const uint8_t* HWY_RESTRICT codes, size_t 
   const size_t early = scan.early_steps();
   for (size_t step = 0; step < early; ++step) {
     if constexpr (kFetch) {
-      // A number, because these bytes may lie behind the last code; asking for them is harmless.
+      // A number, because these bytes may lie after the last code; asking for them is harmless.
       const uintptr_t later = reinterpret_cast<uintptr_t>(codes) + ahead;
       for (size_t i = 0; i < Scan::kLinesPerStep; ++i) {
         const size_t line = scan.EarlyLine(step * Scan::kLinesPerStep + i);
@@ -92,11 +92,11 @@ HWY_INLINE void ScanCodes(Scan& scan, const uint8_t* HWY_RESTRICT codes, size_t 
 
 // Scans as many whole runs of Scan::kBlocks blocks as there are. Returns the number of blocks.
 //
-// A query that is alone waits for the memory. The processor's own prefetching follows it, but
-// begins anew at every page and sees only as far as the instructions that are in flight, of which
-// summing up takes many: the lines of a few kilobytes ahead are asked for (kFetch), into the
-// second-level cache, because the first has too few places for lines on their way. In a group the
-// blocks are in the cache already.
+// A single query waits for the memory. The processor's own prefetching follows it, but starts again
+// at every page and sees only as far as the instructions that are in flight, of which summing up
+// takes many: the lines of a few kilobytes ahead are asked for (kFetch), into the second-level
+// cache, because the first has too few places for lines on their way. In a group the blocks are in
+// the cache already.
 template <bool kFetch, class Scan>
 HWY_INLINE size_t ScanRuns(Scan& scan, const uint8_t* HWY_RESTRICT blocks, size_t block_count,
                            size_t bytes_per_code) {

@@ -12,7 +12,7 @@ namespace bitpool {
 //
 // Bits of far codes differ from the query's with probability ½. Where bit i counts |hᵢ| when it
 // differs, the sum over some bits then has the mean ½Σ|hᵢ| and the variance ¼Σhᵢ². The look comes
-// where the limit is so many standard deviations below the mean that it almost surely succeeds for
+// where the limit is enough standard deviations below the mean for it to succeed almost surely for
 // all codes of a block: a look that fails costs a mispredicted branch.
 inline constexpr double kSureDeviations = 3.7;
 

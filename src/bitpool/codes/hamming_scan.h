@@ -21,7 +21,7 @@ struct ScanHit {
 // nibbles.
 class ScanQueries {
  public:
-  // `rows` are packed codes, one behind the other.
+  // `rows` are packed codes, one after the other.
   ScanQueries(std::span<const uint8_t> rows, size_t bytes_per_code);
 
   size_t size() const { return codes_.size() / bytes_per_code_; }

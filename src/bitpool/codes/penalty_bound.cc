@@ -23,9 +23,9 @@ constexpr double kShortLimit = 126;
 constexpr double kNarrowLimit = 254;
 constexpr double kWideLimit = 65534;
 constexpr double kWideEntry = 127;  // of a nibble, so that those of a byte fit into one
-// Tables are made anew when D has fallen to this share of what they were made for.
+// Tables are made again when D has fallen to this share of what they were made for.
 constexpr double kCoarse = 0.75;
-// A few ten thousand times what the roundings of scale and entries can add up to.
+// Some tens of thousands of times what the roundings of scale and entries can add up to.
 constexpr double kMargin = 1e-11;
 constexpr double kUnitRoundoff = std::numeric_limits<double>::epsilon() / 2;
 
@@ -57,7 +57,7 @@ void QuantisePenalties(const double* penalties, size_t count, double scale, doub
 }
 
 // The scale of sums of 16 bits at which tables of nibbles lose least, over all values of all
-// nibbles: small entries lose by rounding, large ones where they do not fit. It only depends on the
+// nibbles: small entries lose by rounding, large ones where they do not fit. It depends only on the
 // weights.
 double ChooseNibbleScale(const double* weights, size_t bytes) {
   std::vector<double> penalties(bytes * 32);

@@ -38,7 +38,7 @@ class RealQueries {
     return std::span(order_).subspan(query * bytes_, bytes_);
   }
 
-  // The scores of packed codes that lie one behind the other.
+  // The scores of packed codes that lie one after the other.
   // REQUIRES: scores has room for rows.size() / bytes_per_code()
   void Score(size_t query, std::span<const uint8_t> rows, double* scores) const;
 

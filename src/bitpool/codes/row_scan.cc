@@ -47,7 +47,7 @@ HWY_INLINE int32_t Distance(const uint8_t* a, const uint8_t* b, size_t bytes, in
   return distance;
 }
 
-// Listed codes are often hits, so every one is written behind the last hit, which then counts or
+// Listed codes are often hits, so every one is written after the last hit, where it then counts or
 // not: no branch to mispredict.
 template <size_t kBytes>
 HWY_INLINE size_t Listed(const RowScan& scan, const uint32_t* positions, size_t count) {

@@ -26,7 +26,7 @@ void TopK::Lower() {
 }
 
 void TopK::Sweep() {
-  // At least k candidates are there: the room is larger than that.
+  // There are at least k candidates: the room is larger than that.
   const auto kth = found_.begin() + k_;
   std::nth_element(found_.begin(), kth, found_.end());
   std::for_each(kth, found_.end(),

@@ -136,7 +136,7 @@ ConvertReport FolderToFeatures(const Job& job) {
       out->Append(name, descriptors);
       ++report.written;
     } catch (const Error& error) {
-      // Damage is of that file alone; anything else would repeat itself.
+      // Damage concerns that file alone; anything else would repeat itself.
       if (error.code() != ErrorCode::kCorrupt && error.code() != ErrorCode::kUnsupported &&
           !(out && error.code() == ErrorCode::kInvalidArgument)) {
         throw;

@@ -34,7 +34,7 @@ struct ConvertReport {
 //   .npy of three dimensions (images, descriptors, D) → .bpf
 //   vectors → .bpf         with `counts`: the next counts[i] rows are the descriptors of image i
 //   a folder → .bpf        each file of vectors in it is an image, in the order of their names
-//   .bpf → vectors         all descriptors one behind the other; `counts` receives how many each
+//   .bpf → vectors         all descriptors one after the other; `counts` receives how many each
 //   image has
 ConvertReport Convert(Env& env, const std::filesystem::path& in, const std::filesystem::path& out,
                       const ConvertOptions& options, const RunContext& context);

@@ -18,8 +18,8 @@ enum class Precision { kHalf, kSingle };
 // the descriptors.
 class FeatureFileWriter {
  public:
-  // Whoever writes views appends those of a picture right behind it. Throws kInvalidArgument for a
-  // dimension or a number of images per picture that has no meaning.
+  // Views are appended right after their picture. Throws kInvalidArgument for a dimension or a
+  // number of images per picture that has no meaning.
   FeatureFileWriter(Env& env, const std::filesystem::path& path, Index dimension,
                     Precision precision, IfExists if_exists, Index images_per_picture = 1);
 
@@ -28,8 +28,8 @@ class FeatureFileWriter {
   // be added.
   void Append(const std::string& name, const MatrixFRef& descriptors);
 
-  // `about` says how the descriptors were made, for whoever reads the file later. REQUIRES: the
-  // last picture has all of its images.
+  // `about` says how the descriptors were made, for later readers of the file. REQUIRES: the last
+  // picture has all of its images.
   void Commit(const nlohmann::json& about);
 
  private:
@@ -58,8 +58,8 @@ class FeatureFile : public FeatureSet {
   void Read(Index image, MatrixF& descriptors) const override;
 
   Precision precision() const { return precision_; }
-  // The descriptors of an image as they lie in the file, verified, in this precision. Good as long
-  // as a copy of this is there. Throws as Read.
+  // The descriptors of an image as they lie in the file, verified, in this precision. Valid as long
+  // as a copy of this exists. Throws as Read.
   std::span<const std::byte> Stored(Index image) const;
   const nlohmann::json& about() const { return container_.metadata(); }
 

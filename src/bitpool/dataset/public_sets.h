@@ -45,7 +45,7 @@ void GetPublicSet(Env& env, const PublicSet& set, const std::filesystem::path& f
 // Small pictures of one size with one label each.
 struct PictureSet {
   std::vector<uint64_t> shape;  // of one picture: {28, 28} or {3, 32, 32}
-  std::vector<uint8_t> pixels;  // one picture behind the other
+  std::vector<uint8_t> pixels;  // one picture after the other
   Labels labels;
 };
 

@@ -40,8 +40,8 @@ class LocalPca {
   MatrixF basis_;
 };
 
-// Learns it from a sample of features, as they come. Throws kInvalidArgument without any, and for a
-// dimension that is not in [1, that of the features].
+// Learns it from a sample of features, as they come. Throws kInvalidArgument when there are none,
+// and for a dimension that is not in [1, that of the features].
 LocalPca TrainLocalPca(const MatrixF& sample, Index dimension, const RunContext& context);
 
 }  // namespace bitpool

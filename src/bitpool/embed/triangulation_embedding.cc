@@ -14,7 +14,7 @@
 namespace bitpool {
 namespace {
 
-// Columns embedded at once: many enough for the product to run at full speed.
+// Columns embedded at once: enough for the product to run at full speed.
 constexpr Index kBlockColumns = 512;
 // Dimensions of R(x): the covariance has the square of it.
 constexpr Index kMostResiduals = 16384;

@@ -15,11 +15,11 @@
 namespace bitpool {
 
 struct TriangulationOptions {
-  // |C|: k-means centroids that descriptors are seen from. 9 and SIFT give 9 × 128 − 128 = 1024
-  // dimensions, as in the paper.
+  // |C|: the number of k-means centroids that descriptors are seen from. 9 with SIFT gives 9 × 128
+  // − 128 = 1024 dimensions, as in the paper.
   Index anchors = 9;
-  // Components of largest variance to leave out, which say where all descriptors are and not which
-  // one this is; unset: the dimension of the descriptors, as the authors of the embedding do.
+  // Components of largest variance to leave out, which say where all descriptors are, not which one
+  // this is; unset: the dimension of the descriptors, as the authors of the embedding do.
   std::optional<Index> dropped = {};
   double power = 1;                // in (0, 1]: components become sign(z)|z|^power; 1: as they are
   bool normalise = false;          // unit length at the end. Off: pooling normalises anyway
@@ -93,7 +93,7 @@ class TriangulationEmbedding {
 // Learns anchors, mean and whitening from a sample of descriptors, which is read once for each
 // iteration of k-means and once for the whitening. Along a component that does not vary in the
 // sample (variance below 10⁻⁸ of the largest, or more components than samples) the embedding is 0
-// and not noise blown up; see summary.flat.
+// instead of amplified noise; see summary.flat.
 // Throws kInvalidArgument for fewer descriptors than anchors, for more components to drop than
 // there are, and for values that are not finite.
 Trained<TriangulationEmbedding> TrainTriangulation(const TriangulationOptions& options,

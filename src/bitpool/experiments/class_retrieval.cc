@@ -66,7 +66,7 @@ Experiment RunClassRetrieval(Env& env, const ClassRetrievalOptions& options,
   const RetrievalSplit split = MakeSplit(options, images, context);
   const FeatureSubset training(*images.images, split.training);
   const FeatureSubset asking(*images.images, split.queries);
-  // Views are of the training part, which learns as a whole only there.
+  // Views are of the training part, which is learned from as a whole only with the set's own parts.
   const FeatureSet* views = options.own_parts ? images.views.get() : nullptr;
   const JointOptions joint = WithConstants(options, training, views, context);
   const auto reduce = [&](const FeatureSubset& part, const char* name) {

@@ -17,14 +17,14 @@ struct ClassRetrievalOptions {
   bool own_parts = true;
   Index queries = 1000;           // own parts: images that search, drawn at random
   Index queries_per_class = 100;  // otherwise
-  Index top = 0;                  // only so many results count; 0: all
+  Index top = 0;                  // only this many results count; 0: all
   bool normalise = true;          // local features to unit length first
   // Constants of SAH and RBA that are not given are chosen by `Tune` on the training images,
   // without labels, with codes of `tune_bits`; the methods that only pool take μ from those of RBA.
   bool tune = false;
   int tune_bits = 32;
   uint64_t memory = uint64_t{4} << 30;  // for records of images
-  std::filesystem::path scratch;        // beyond, they go to files whose names begin so
+  std::filesystem::path scratch;        // beyond, in files whose names begin with this
 
   // Throws kInvalidArgument when a field has no meaning.
   void Validate() const;

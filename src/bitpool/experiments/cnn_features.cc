@@ -23,12 +23,12 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// What is lost at most when an extraction is interrupted.
+// The most that is lost when an extraction is interrupted.
 constexpr Index kPicturesPerFile = 1000;
 // Pictures whose features are in memory at once.
 constexpr Index kWave = 32;
 
-// Stands in the names of the cached files: all that decides about the features.
+// Part of the names of the cached files: all that decides the features.
 std::string CacheKey(const CnnFiles& files, const CnnOptions& options) {
   const std::string described = fmt::format(
       "{} {} {} {} {} {} {} {}", ContentDigest(files.definition), ContentDigest(files.weights),

@@ -31,15 +31,15 @@ struct CnnFeaturesRequest {
   CnnOptions options = {};
   // Dimensions of the features after a local PCA, learned from the training pictures; 0: none.
   Index reduced = 0;
-  Index limit = 0;          // only so many of the pictures, the first of each part; 0: all
+  Index limit = 0;          // only this many of the pictures, the first of each part; 0: all
   ViewPlan views = {};      // of training pictures
-  Index with_views = 5000;  // of so many, the first; fewer where there are not so many
+  Index with_views = 5000;  // of this many, the first; fewer where there are not that many
 };
 
 // The features of a public set, extracted once and kept beside its pictures in files of a thousand
-// pictures each: an extraction that was interrupted goes on with the file it was at, and one with a
-// limit is a part of the complete one. `say` gets a line about what takes long. Throws kNotFound
-// when the set or the network is not there.
+// pictures each: an extraction that was interrupted goes on with the file it had reached, and one
+// with a limit is a part of the complete one. `say` gets a line about what takes long. Throws
+// kNotFound when the set or the network is not there.
 CnnFeatures LoadCnnFeatures(Env& env, const CnnFeaturesRequest& request, const RunContext& context,
                             const std::function<void(const std::string&)>& say);
 

@@ -11,7 +11,7 @@
 
 namespace bitpool {
 
-// What is compared are methods by name, and methods behind the whitening by views: "itq+views".
+// Methods are compared by name, and so are methods after the whitening by views: "itq+views".
 // The settings of the method that a name stands for.
 MethodSettings SettingsNamed(const std::string& name);
 // The name of a method with these settings.
@@ -34,7 +34,7 @@ struct Comparison {
   MethodSettings SettingsOf(const std::string& method) const;
 };
 
-// One experiment that compares methods, as RunComparison goes through it.
+// One experiment that compares methods, as RunComparison runs it.
 class ComparedTask {
  public:
   virtual ~ComparedTask() = default;
@@ -52,7 +52,7 @@ class ComparedTask {
 void RunComparison(const Comparison& comparison, const std::vector<std::string>& metrics,
                    ComparedTask& task, const RunContext& context, Experiment& experiment);
 
-// What all comparisons say of their settings: methods, bits, seeds and the first seed.
+// What all comparisons say about their settings: methods, bits, seeds and the first seed.
 nlohmann::json DescribeComparison(const Comparison& comparison, const RunContext& context);
 
 }  // namespace bitpool

@@ -20,7 +20,7 @@ struct JointOptions : Comparison {
   // μ of generalised max pooling, for the methods that have none among their constants.
   double mu = PoolingRecipe().mu;
   // Queries whose results are kept with the figures, of the first seed and the longest codes, with
-  // so many results. For tasks whose images have names.
+  // this many results. For tasks whose images have names.
   Index shown = 0;
   Index shown_results = 8;
   bool ours = true;  // where there are views, our own methods join: whitened ITQ and SAV
@@ -46,7 +46,7 @@ struct JointTask {
   bool normalise = true;  // how the records were made
   // Training pictures with their views, for the methods that learn from them; null: there are none.
   const FeatureSet* views = nullptr;
-  // The images of the records, for models that weigh descriptors, of which records know nothing.
+  // The images of the records, for models that weigh descriptors, which records do not have.
   const FeatureSet* database_images = nullptr;
   const FeatureSet* query_set = nullptr;
   std::vector<std::string> names = {};        // of the database's images, to be shown by

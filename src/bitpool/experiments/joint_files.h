@@ -22,10 +22,10 @@ struct JointFiles {
   bool holidays = false;
   std::filesystem::path truth;                 // a row of right answers per query;
   std::filesystem::path labels, query_labels;  // images of the same class are right
-  Index top = 0;                               // only so many results count; 0: all
+  Index top = 0;                               // only this many results count; 0: all
   bool normalise = true;                       // local features to unit length first
   uint64_t memory = uint64_t{4} << 30;         // for records of images
-  std::filesystem::path scratch;               // beyond, they go to files whose names begin so
+  std::filesystem::path scratch;               // beyond, in files whose names begin with this
 };
 
 // RunJointExperiment on files. Training images without descriptors are named by `say` and left out.

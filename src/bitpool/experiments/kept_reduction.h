@@ -13,7 +13,7 @@
 namespace bitpool {
 
 // The reduction of features from the last run, or learned now (see LearnReduction) and kept in
-// `file`. The caller's name for the file tells all that decides about it but the training and the
+// `file`. The caller's name for the file tells all that decides it except the training and the
 // seed, which are added. Throws kCorrupt for a file that is damaged.
 LocalPca KeptReduction(Env& env, const std::filesystem::path& file,
                        const ReductionTraining& training, size_t count,

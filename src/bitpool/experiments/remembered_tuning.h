@@ -15,10 +15,10 @@ MethodSettings RememberedTuning(const TuneOptions& options, const FeatureSet& fe
                                 const Labels* labels, FigureStore* store,
                                 const RunContext& context);
 
-// Gives the methods that are compared, have something to tune and have no constants of their own,
-// those that are chosen on the training images without labels; the methods that only hash take μ
-// from those of RBA. Methods that learn from views are tuned on `views`; null: there are none. The
-// method of options.settings is not looked at.
+// Gives the methods that are compared, have something to tune and have no constants of their own
+// the constants that are chosen on the training images without labels; the methods that only hash
+// take μ from those of RBA. Methods that learn from views are tuned on `views`; null: there are
+// none. The method of options.settings is not looked at.
 void ChooseConstants(const TuneOptions& options, const FeatureSet& training,
                      const FeatureSet* views, JointOptions& joint, const RunContext& context);
 

@@ -96,7 +96,7 @@ Picture Crop(const Picture& picture, const Box& box, double scale) {
   return part;
 }
 
-// The pictures of a folder, the first so many by their paths; 0: all.
+// The pictures of a folder, this many, the first by their paths; 0: all.
 std::vector<FoundPicture> FirstPictures(Env& env, const fs::path& folder, Index limit,
                                         const RunContext& context) {
   std::vector<FoundPicture> pictures = FindPictures(env, folder, context);

@@ -47,8 +47,9 @@ struct RetrievalOptions {
 };
 
 // The features of a folder's pictures: from the last run, or described now and kept in `work` under
-// a name that tells `name`, the pictures and the describer. `limit`: the first so many; 0: all.
-// Pictures that cannot be described are reported by `say` and left out. With a plan, views too.
+// a name that tells `name`, the pictures and the describer. `limit`: only this many, the first; 0:
+// all. Pictures that cannot be described are reported by `say` and left out. With a plan, views
+// too.
 FeatureFile KeptPictureFeatures(Env& env, const PictureDescriber& describer,
                                 const std::filesystem::path& folder, const std::string& name,
                                 Index limit, const std::filesystem::path& work,
@@ -61,13 +62,13 @@ FeatureFile KeptPictureFeatures(Env& env, const PictureDescriber& describer,
 // the training pictures our own methods. The embedding and the hash functions are learned from the
 // training pictures alone. Beside the metrics of that
 // experiment data["gmp_cosine_mAP"] has the mAP, in percent, of the vectors of generalised max
-// pooling by their cosine, before any hashing: what codes are to come near to.
+// pooling by their cosine, before any hashing: what codes should come near.
 //
-// A picture that cannot be described is reported by `say` and left out, also of the set: what it
-// would have been asked for or found with then does not count (Holidays), or it is not found where
-// the ground-truth files name it (kNotFound; Oxford and Paris). Features are kept in `work` under
-// names that tell the pictures and the extractor. Throws kInvalidArgument when there is nothing to
-// learn from, there are no queries, or a query's box has no features.
+// A picture that cannot be described is reported by `say` and left out, even from the set: queries
+// by it or for it then do not count (Holidays), or it is not found where the ground-truth files
+// name it (kNotFound; Oxford and Paris). Features are kept in `work` under names that tell the
+// pictures and the extractor. Throws kInvalidArgument when there is nothing to learn from, there
+// are no queries, or a query's box has no features.
 Experiment RunRetrievalExperiment(Env& env, const RetrievalOptions& options,
                                   const RetrievalSet& set, const RunContext& context,
                                   const std::function<void(const std::string&)>& say);

@@ -42,8 +42,7 @@ struct RunKey {
 };
 
 // Keeps the figures of single runs, so that an experiment that was interrupted does only what is
-// missing. Whoever gives a store to an experiment takes care that it is of the same data and
-// settings.
+// missing. The caller makes sure that the store is of the same data and settings as the experiment.
 class FigureStore {
  public:
   virtual ~FigureStore() = default;
@@ -52,7 +51,7 @@ class FigureStore {
   void Keep(const RunKey& key, RunFigures figures);
 
  protected:
-  // Without Save: they come from where it would put them.
+  // Without Save: they come from where Save would put them.
   void Restore(std::map<RunKey, RunFigures> figures) { figures_ = std::move(figures); }
 
  private:
@@ -67,7 +66,7 @@ class FigureStore {
 RunFigures FindOrMake(FigureStore* store, const RunKey& key,
                       const std::function<RunFigures()>& make);
 
-// 32 hexadecimal digits of everything a model consists of. Equal digests, equal codes.
+// 32 hexadecimal digits of everything a model consists of. Equal digests mean equal codes.
 std::string ModelDigest(const HashModel& model);
 
 nlohmann::json ToJson(const RunKey& key, const RunFigures& figures);

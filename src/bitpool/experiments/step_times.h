@@ -15,7 +15,7 @@ struct StepTimeOptions {
   int pictures = 40;  // the first of a folder
   int bits = 32;
   double mu = SahOptions::Paper(bits).mu;
-  int rounds = 5;                  // how often each step is measured
+  int rounds = 5;                  // how many times each step is measured
   FigureStore* figures = nullptr;  // gets the single rounds, numbered as seeds
 
   // Throws kInvalidArgument when a field has no meaning.

@@ -272,7 +272,7 @@ Experiment RunSupervisedExperiment(Env& env, const SupervisedOptions& options,
 std::string SupervisedDifferences() {
   return "The paper's features are those of VGG-16, ours those of the network named below; the "
          "paper trains on the whole database of MNIST, we on as many images per class as for the "
-         "other sets unless said otherwise; splits are drawn anew.";
+         "other sets unless said otherwise; splits are drawn again.";
 }
 
 std::string SupervisedReport(const Experiment& experiment) {

@@ -23,7 +23,7 @@ enum class SupervisedSetting {
 };
 
 struct SupervisedOptions : Comparison {
-  // Methods that need labels, and methods of vectors without labels to compare with. Every seed has
+  // Methods that need labels, and methods of vectors without labels for comparison. Every seed has
   // its own split.
   SupervisedOptions()
       : Comparison{.bits = {8, 16, 24, 32, 48},
@@ -41,7 +41,7 @@ struct SupervisedOptions : Comparison {
   bool tune = false;
   int tune_bits = 32;
   uint64_t memory = uint64_t{4} << 30;  // records of the training images are kept in memory up to
-                                        // so many bytes
+                                        // this many bytes
   std::filesystem::path scratch;        // beyond, in this file
 
   // Throws kInvalidArgument when a field has no meaning.
@@ -55,7 +55,7 @@ struct LabelledImages {
   std::shared_ptr<const FeatureSet> images;
   std::shared_ptr<const FeatureSet> views = nullptr;  // some of the training part, with their views
   Labels labels;
-  Index training_part = 0;  // the first so many images are the set's own training part; 0: it has
+  Index training_part = 0;  // images of the set's own training part, which come first; 0: it has
                             // no such parts
 };
 

@@ -19,7 +19,7 @@ struct UnsupervisedOptions : Comparison {
   Index queries = 1000;   // drawn from the test vectors, the same for all runs
   Index neighbours = 50;  // Euclidean neighbours that count as right answers
   Index limit = 0;        // training vectors to use, drawn at random; 0: all
-  Index top = 0;          // only so many results count; 0: all
+  Index top = 0;          // only this many results count; 0: all
   bool surface = true;    // also measure RBA over a grid of its constants
 
   // Throws kInvalidArgument when a field has no meaning.
@@ -30,7 +30,7 @@ struct UnsupervisedResult {  // NOLINT(bugprone-exception-escape): as Experiment
   Experiment experiment;     // metrics "mAP" and "asymmetric_mAP" (percent),
                              // "training_seconds", "reconstruction_error"
   // mAP of RBA over λ and β, measured on training vectors held out as queries, never on the test
-  // queries: it is what one would choose the constants by.
+  // queries: it is the surface by which one would choose the constants.
   std::optional<HeatMap> surface;
 };
 

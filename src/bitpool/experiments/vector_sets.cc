@@ -16,7 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Stands in the names of cached files; a change of the descriptors must change it.
+// Part of the names of cached files; a change of the descriptors must change it.
 constexpr const char* kGistVersion = "gist320-1";
 
 constexpr Index kSiftDimension = 128;

@@ -39,7 +39,7 @@ struct SiftSetSizes {
 // A stand-in for SIFT1M out of RootSIFT features of pictures: training vectors and database drawn
 // from those of one set, no descriptor in both, and queries from those of another. RootSIFT is
 // squared and given the length 512, which gives back SIFT as SIFT1M has it but for rounding. Fewer,
-// in the same proportion, where there are not so many. The same seed draws the same. Throws
+// in the same proportion, where there are not that many. The same seed draws the same. Throws
 // kInvalidArgument for features that are not of 128 dimensions or fewer than 10 of them.
 VectorSet SiftSetOf(const FeatureSet& pictures, const FeatureSet& query_pictures,
                     const SiftSetSizes& sizes, const RunContext& context);

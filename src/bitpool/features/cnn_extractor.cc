@@ -129,7 +129,7 @@ class CnnExtractor::Networks {
   explicit Networks(const CnnFiles& files)
       : definition_(Bytes(files.definition)), weights_(Bytes(files.weights)) {}
 
-  // Runs body(net) with a network that nobody else uses meanwhile.
+  // Runs body(net) with a network that nobody else uses at the same time.
   template <class Body>
   auto Use(const Body& body) {
     cv::dnn::Net net = Take();

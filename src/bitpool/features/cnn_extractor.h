@@ -21,7 +21,7 @@ struct CnnFiles {
 struct CnnOptions {
   std::string layer = "fire9/concat";                  // whose maps are the features
   int size = 224;                                      // pictures are scaled to size × size
-  std::array<double, 3> mean = {104.0, 117.0, 123.0};  // of blue, green, red, taken off first
+  std::array<double, 3> mean = {104.0, 117.0, 123.0};  // of blue, green, red, subtracted first
   double scale = 1;                                    // then all is multiplied by this
   bool rgb = false;  // the network wants red first; Caffe's usually want blue first
 

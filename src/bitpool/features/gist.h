@@ -10,7 +10,7 @@ namespace bitpool {
 
 struct GistOptions {
   // Filters of each scale, from the finest to the coarsest. (8 + 8 + 4) filters × 4 × 4 blocks =
-  // 320, the dimension that the hashing literature has for CIFAR-10; 8, 8, 4 stand in the
+  // 320, the dimension that the hashing literature has for CIFAR-10; 8, 8, 4 are the values in the
   // demonstration that came with the authors' first code.
   std::vector<int> orientations_per_scale = {8, 8, 4};
   int blocks = 4;               // the picture is cut into blocks × blocks
@@ -39,7 +39,7 @@ class GistExtractor {
   Index dimension() const { return dimension_; }  // of a descriptor; 320 with the default options
 
   // The descriptors, one per column, of grey pictures, one per column with width × height pixels
-  // row by row. The range of the values does not matter, it is stretched; a picture of one value
+  // row by row. The range of the values does not matter, as it is stretched; a picture of one value
   // has the descriptor 0. Descriptors are ordered by scale, then orientation, then blocks from left
   // to right and, within these, from top to bottom (the authors' order).
   // A picture's descriptor does not depend on the pictures beside it, to the last bit.

@@ -12,7 +12,7 @@ constexpr float kLargestByte = 255;
 
 using Bytes = Eigen::Matrix<uint8_t, Eigen::Dynamic, Eigen::Dynamic>;
 
-// The pictures of `per_picture` bytes each that lie one behind the other, one per column.
+// The pictures of `per_picture` bytes each that lie one after the other, one per column.
 Eigen::Map<const Bytes> PicturesOf(std::span<const uint8_t> bytes, Index per_picture) {
   if (per_picture < 1) {
     throw Error(ErrorCode::kInvalidArgument,

@@ -10,7 +10,7 @@ namespace {
 // A line is plain when nearly all its pixels are this near to its first and last ones.
 constexpr float kSameShade = 8.0F / 255;
 constexpr double kPlainShare = 0.97;
-// Plain lines between two parts of a picture that are not one: as a share of all lines.
+// Plain lines between two parts that are not one picture, as a share of all lines.
 constexpr double kGap = 0.02;
 constexpr double kLeastLeft = 0.2;
 

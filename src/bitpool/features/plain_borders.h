@@ -4,7 +4,7 @@
 
 namespace bitpool {
 
-// The picture without what surrounds it: borders of one shade, and the lines of text that a
+// The picture without its surroundings: borders of one shade, and the lines of text that a
 // telephone shows above and below a picture. Looks for the largest part of the rows, and then of
 // the columns, between plain ones. What has no plain rows or columns at its edges stays as it is,
 // and so does a picture of which less than a fifth of the height or width would be left.

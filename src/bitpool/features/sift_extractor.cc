@@ -156,7 +156,7 @@ class RegionDescriber {
 
  private:
   // The regions to describe: spots, then saddles, each from the strongest response on. Chosen
-  // before their shapes are looked for, which takes longer than to detect them.
+  // before their shapes are found, which takes longer than detecting them.
   std::vector<VlCovDetFeature> Strongest() {
     vl_covdet_detect(detector_.get());
     vl_covdet_drop_features_outside(detector_.get(), kBorderMargin);
@@ -286,7 +286,7 @@ MatrixF DenseSift::Extract(const Picture& picture) const {
   const GreyPicture square = ScaleGrey(CutPlainBorders(grey), options_.side, options_.side);
   MatrixF descriptors = Describe(square);
   if (descriptors.cols() > 0) return descriptors;
-  // Faint everywhere, as in fog or at night: better its little than nothing.
+  // Faint everywhere, as in fog or at night: what little it has is better than nothing.
   DenseSiftOptions faint = options_;
   faint.contrast_threshold = 0;
   return DenseSift(faint).Describe(square);

@@ -8,7 +8,7 @@
 
 // SIFT descriptors, computed by VLFeat: 4 × 4 places and 8 directions, 128 values, in VLFeat's
 // order (directions, then places from left to right, then from top to bottom). All extractors throw
-// kInvalidArgument for pictures of more than 2²⁴ pixels, which are to be scaled down first.
+// kInvalidArgument for pictures of more than 2²⁴ pixels, which must be scaled down first.
 
 namespace bitpool {
 
@@ -17,9 +17,9 @@ struct HessianAffineOptions {
   // find their picture more often than with 0.0004 (32 bits: 99.7 % against 99.3 %).
   double peak_threshold = 0.0001;
   double edge_threshold = 10;  // a region may be this many times as long as it is wide
-  // Keep so many: spots (det H > 0) from the strongest on, then saddles (det H < 0). Of edited
+  // Keep this many: spots (det H > 0) from the strongest on, then saddles (det H < 0). Of edited
   // copies of 120 training photographs that finds a few more than the strongest of both (32
-  // bits: 99.7 % against 99.5 % at the first place, 91.1 % against 90.0 % within 2 bits).
+  // bits: 99.7 % against 99.5 % in first place, 91.1 % against 90.0 % within 2 bits).
   Index max_regions = 1000;
   int first_octave = 0;  // -1: look for the smallest regions in the picture doubled; twice the time
   // The patches stand upright, as most photographs do. Where that holds, telling apart what lies
@@ -74,7 +74,7 @@ struct DenseSiftOptions {
   double magnification = 6;  // a scale is smoothed by bin size / this; 0: not smoothed
   bool fast = true;          // a flat window instead of a Gaussian one: several times faster
   // Least mean gradient, for grey from 0 to 1. What lies below is noise or rounding, which the
-  // normalisation would blow up.
+  // normalisation would amplify.
   double contrast_threshold = 0.005;
   bool root = true;  // RootSIFT: unit L1, square roots
   // The picture is first freed of its plain borders and scaled to a square of this side, so that

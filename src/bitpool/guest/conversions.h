@@ -10,8 +10,8 @@
 // What guests hold, as the rooms know it, and back.
 namespace bitpool {
 
-// Contexts are kept where a guest asks for nothing special, so that a single search does not make
-// threads anew.
+// Contexts are kept where a guest asks for nothing special, so that a single search does not start
+// new threads.
 RunContext ContextOf(const Run& run);
 
 // The columns of the guest's own memory.

@@ -1,4 +1,4 @@
-// The rooms' headers come before the public one, behind which their `Index` (a number of columns)
+// The rooms' headers come before the public one, after which their `Index` (a number of columns)
 // would be ambiguous.
 #include "bitpool/guest/conversions.h"
 #include "bitpool/index/code_index.h"
@@ -16,7 +16,7 @@ namespace bitpool {
 inline namespace v0 {
 namespace {
 
-// Rows of k answers that are padded where there are not so many.
+// Rows of k answers that are padded where there are not that many.
 template <class Answer, class ToHit>
 Hits HitsOf(const BestOfEach<Answer>& found, size_t queries, const ToHit& to_hit) {
   std::vector<Hit> hits;

@@ -12,7 +12,7 @@ namespace bitpool {
 struct AdamParameters {
   std::span<float> values;
   std::span<const float> gradient;
-  std::span<float> mean;    // of the gradients, falling exponentially
+  std::span<float> mean;    // of the gradients, decaying exponentially
   std::span<float> square;  // of their squares
   bool decays = true;       // false for what the weight decay leaves alone, such as biases
 };

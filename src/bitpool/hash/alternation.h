@@ -29,8 +29,8 @@ struct SahOptions {
   double min_flipped = 1e-3;  // stop when new vectors change no more than this share of the bits
   // Where there are labels: the first codes are those that ITQ makes of the labels as a ridge
   // regression predicts them from Φ⁰. alg1 takes ITQ's codes of Φ⁰ itself, which know nothing of
-  // the classes; bits that the vectors can tell and that tell the classes apart are then hard to
-  // find.
+  // the classes; bits that can be predicted from the vectors and that tell the classes apart are
+  // then hard to find.
   bool codes_from_labels = false;
 
   // The paper's values: λ = 0.01, β = 0.1, γ = 10, μ = 100, in the paper's own scale.
@@ -62,8 +62,8 @@ struct JointRun {
 // hash functions, starting from the Φ before.
 //
 // Without labels the codes are to reconstruct Φ (SAH); Φ follows from eq:sol_pool. With labels, a
-// column of `labels` per image, they are to reconstruct these (SASH, eq:obj_ori_join_sup), and Φ
-// follows from eq:sol_pool_sup.
+// column of `labels` per image, they are to reconstruct the labels (SASH, eq:obj_ori_join_sup), and
+// Φ follows from eq:sol_pool_sup.
 //
 // The objective of an iteration's record is that of eq:obj_ori_join (or eq:obj_ori_join_sup) with
 // the binary constraint relaxed as in eq:obj_2, × 2, per image and in the scale of the constants:
@@ -99,7 +99,7 @@ JointState Alternate(const SahOptions& options, Shards& shards, const std::strin
                      const RunContext& context, JointRun run, TrainingSummary& summary,
                      const ViewWhitening* whitening = nullptr);
 
-// Under which name a shard has its vectors Φ after so many iterations. Those of the iteration
+// The name under which a shard has its vectors Φ after this many iterations. Those of the iteration
 // before are still there, under another.
 std::string VectorsAfter(size_t iterations);
 

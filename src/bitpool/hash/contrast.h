@@ -14,10 +14,10 @@
 namespace bitpool {
 
 struct ContrastOptions {
-  double temperature = 0.1;  // τ: 0.05 to 0.1 when instances are looked for, 0.3 when classes are
-  int epochs = 60;           // how often every picture is looked at
-  Index batch = 512;         // pictures that are told from each other in a step
-  Index hidden = 0;          // units of a hidden layer beside the linear map; 0: none
+  double temperature = 0.1;     // τ: 0.05 to 0.1 when searching for instances, 0.3 for classes
+  int epochs = 60;              // how many times every picture is looked at
+  Index batch = 512;            // pictures that are told from each other in a step
+  Index hidden = 0;             // units of a hidden layer beside the linear map; 0: none
   double learning_rate = 3e-4;  // of the first step; falls as a cosine
   double weight_decay = 1e-4;   // decoupled; biases do not decay
   // Vectors are kept in memory up to this size; when there are more, those of a batch are read.
@@ -42,8 +42,8 @@ struct ContrastRun {
   ContrastObserver observer = {};
 };
 
-// The contrast of views: codes by which a view of a picture is told to be of that picture, among
-// all others of a batch (ComputeContrastLoss), so that they ignore what views differ in.
+// The contrast of views: codes by which a view of a picture finds that picture among all others of
+// a batch (ComputeContrastLoss), so that they ignore what views differ in.
 //
 // Begins at `start`, divided so that every bit has deviation one before it is rounded; its rows are
 // the bits. With a hidden layer, W₂ begins at zero: the first code is that of `start` too. Steps of

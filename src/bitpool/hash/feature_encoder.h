@@ -50,7 +50,7 @@ PoolingSystem PoolingOf(const HashModel& model);
 
 // What a model makes of images. Codes and numbers are from one product: the signs of the numbers
 // are the codes, but for images that failed, which have a code of zeros and numbers that are zero
-// and tell nothing of any bit.
+// and say nothing about any bit.
 struct EncodedImages {
   BinaryCodes codes{1};             // of every image
   MatrixF projections;              // bits × images

@@ -37,7 +37,7 @@ class HashEncoder {
   // dimension.
   //
   // The last digits of a column may depend on how many columns there are, since a matrix product
-  // takes them in groups. Whoever needs numbers and codes that agree asks for both in one call.
+  // takes them in groups. To get numbers and codes that agree, ask for both in one call.
   MatrixF Project(const MatrixFRef& block) const;
 
   // The codes of the columns: the signs of Project, with sgn(0) = +1. Throws kInvalidArgument,

@@ -41,13 +41,13 @@ struct PoolingRecipe {
   double gamma = 0;  // γ of the system coupled with the model's own maps (eq:sol_pool); 0:
                      // generalised max pooling (eq:gmp-solution)
   MatrixF metric =
-      {};  // F of a coupled system that measures reconstructions in FᵀF; empty: plainly
+      {};  // F of a coupled system that measures reconstructions in FᵀF; empty: the plain metric
   VectorF attention = {};  // a of the weights of local features (pool/descriptor_weights.h); empty:
                            // all count alike
 };
 
 // What every method learns: an encoder to bits, and a linear decoder x ≈ W₂b + c₂ of b in {−1, 1},
-// so that the reconstruction errors of methods compare.
+// so that the reconstruction errors of methods can be compared.
 struct HashModel {
   using Summary = TrainingSummary;
 
@@ -72,8 +72,8 @@ LinearMap FitDecoder(const HashEncoder& encoder, const ColumnSource& source,
 double ReconstructionError(const HashModel& model, const ColumnSource& source,
                            const RunContext& context);
 
-// What every trainer needs of its data, with the reason in words a user understands: at least
-// two samples, finite numbers that vary. Throws kInvalidArgument.
+// What every trainer needs of its data: at least two samples, finite numbers that vary.
+// Throws kInvalidArgument with a reason that a user understands.
 void RequireTrainable(const Moments& moments);
 
 // The codes as a matrix of −1 and +1, a column per code.

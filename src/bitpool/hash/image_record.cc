@@ -31,7 +31,7 @@ Header ReadHeader(std::span<const std::byte> bytes, Index dimension) {
   Header header;
   if (bytes.size() >= sizeof(header)) std::memcpy(&header, bytes.data(), sizeof(header));
   const auto halves = static_cast<int64_t>(bytes.size() / sizeof(uint16_t));
-  // Of V itself no more columns than there are numbers, so that nothing below can overflow.
+  // V itself has no more columns than there are numbers, so that nothing below can overflow.
   const bool fits = header.has_gram != 0 || header.descriptors <= halves;
   if (header.descriptors < 1 || !fits ||
       bytes.size() != ImageRecord::PackedBytes(

@@ -31,7 +31,7 @@ class ImageRecord {
 
   bool has_gram() const { return has_gram_; }
 
-  // The bytes that Pack makes of an image with so many descriptors.
+  // The bytes that Pack makes of an image with this many descriptors.
   static size_t PackedBytes(Index dimension, Index descriptors);
   // As bytes, for stores.
   std::vector<std::byte> Pack() const;
@@ -60,7 +60,7 @@ class RecordStore {
   ImageRecord Read(Index image) const;
 
  private:
-  // The bytes are good until `buffer` is used again, or the store goes away.
+  // The bytes are valid until `buffer` is used again, or the store is destroyed.
   virtual std::span<const std::byte> ReadBytes(Index image,
                                                std::vector<std::byte>& buffer) const = 0;
 

@@ -190,7 +190,7 @@ TEST(ImageRecord, RefusesWhatHasNoRecord) {
               testing::HasSubstr("too large"));
 }
 
-// All records of a store, one behind the other.
+// All records of a store, one after the other.
 std::vector<VectorF> SolveAll(const RecordStore& records) {
   std::vector<VectorF> vectors;
   for (Index i = 0; i < records.size(); ++i) {

@@ -15,8 +15,8 @@ void NoteItqCodes(Shards& shards, const std::string& columns, const std::string&
                   const Moments& moments, int bits, const RunContext& context);
 
 // Those that ITQ makes of the labels (`names.targets`) as a ridge regression predicts them from the
-// inputs, whose moments are known: bits that the inputs can tell and that tell the classes apart.
-// The ridge is per sample, against the variance of the inputs.
+// inputs, whose moments are known: bits that can be predicted from the inputs and that tell the
+// classes apart. The ridge is per sample, against the variance of the inputs.
 void NoteCodesOfLabels(Shards& shards, const RelaxedAutoencoder::Names& names,
                        const Moments& moments, double ridge, int bits, const RunContext& context);
 

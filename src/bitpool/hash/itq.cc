@@ -29,7 +29,7 @@ constexpr const char* kProjected = "itq.projected";
 constexpr const char* kCodes = "itq.codes";
 
 // Which samples of a shard find the rotation: a share of every chunk, so that the source is read
-// once and in order, and that it does not matter where the other shards begin.
+// once and in order, and it does not matter where the other shards begin.
 class UsedSamples {
  public:
   UsedSamples(const ShardPlace& place, double share) : place_(place) {
@@ -152,7 +152,7 @@ class ProjectPass : public SumPass<Sums> {
 
 Sums BlankTurn(Index rows, Index bits) { return {{"products", rows, bits}, {"flips"}}; }
 
-// B from R. Codes change little from one iteration to the next, so V·Bᵀ is not computed anew: only
+// B from R. Codes change little from one iteration to the next, so V·Bᵀ is not recomputed: only
 // what the changed bits add to it.
 class TurnPass : public SumPass<Sums> {
  public:

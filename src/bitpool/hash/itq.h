@@ -24,7 +24,7 @@ struct ItqOptions {
 };
 
 // Iterative quantisation (Gong and Lazebnik, CVPR 2011): the principal components V of the data,
-// turned by the R that minimises ‖B − RV‖² with B = sgn(RV), found by alternating between B and R.
+// rotated by the R that minimises ‖B − RV‖² with B = sgn(RV), found by alternating between B and R.
 //
 // With more bits than dimensions D, V has only D rows and R is a tall matrix with orthonormal
 // columns (as if V were padded with zeros): each bit is then one of L directions in D dimensions.

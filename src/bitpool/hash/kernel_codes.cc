@@ -16,10 +16,10 @@ namespace {
 
 constexpr uint64_t kAnchorStream = 1;
 
-// The first codes are made of labels that are predicted with a ridge so many times that of the
-// encoder. A kernel tells the labels of its own training samples almost without error, which hides
-// from ITQ the classes that it will take for each other on new samples. Worth a point of mAP at 8
-// bits on held-out images of CIFAR-10, and for classes that were held out.
+// The first codes are made of labels that are predicted with a ridge this many times that of the
+// encoder. A kernel predicts the labels of its own training samples almost without error, which
+// hides from ITQ the classes that it will confuse with each other on new samples. Worth a point of
+// mAP at 8 bits on held-out images of CIFAR-10, and for classes that were held out.
 constexpr double kInitialRidge = 30;
 
 // ρ₂. Against the variance of the bits, which is at most 1, this is a strong one: the decoder then
@@ -53,7 +53,7 @@ double TotalVariance(const ColumnSource& columns, const RunContext& context) {
   return ComputeMoments(columns, context).Covariance().trace();
 }
 
-// What the codes are to tell. The sources must outlive it.
+// What the codes are to predict. The sources must outlive it.
 std::unique_ptr<const ColumnSource> MakeTargets(double weight, const ColumnSource& labels,
                                                 const ColumnSource& vectors,
                                                 const RunContext& context) {

@@ -17,10 +17,10 @@ struct KernelCodeOptions {
   int anchors = 0;      // random training vectors, all of them when there are fewer; 0: no kernel
   double width = 1;     // σ, as a multiple of the one that DrawKernel finds
   double ridge = 1e-7;  // of the encoder, relative to the total variance of k
-  // ω: codes are to tell the vectors too, whose total variance counts as ω² times that of the
+  // ω: codes are to predict the vectors too, whose total variance counts as ω² times that of the
   // labels. 0: the labels alone, which serves classes that are learned.
   double vectors = 0;
-  // k of all vectors is kept in memory if it is not larger than this, and made anew in every pass
+  // k of all vectors is kept in memory if it is not larger than this, and made again in every pass
   // otherwise.
   size_t memory = size_t{512} << 20;
 
@@ -28,13 +28,13 @@ struct KernelCodeOptions {
   void Validate() const;
 };
 
-// The hash functions h = W₁k(x) + c₁ on a kernel map k of vectors, from codes that are to tell the
-// labels: the relaxed autoencoder with inputs k(X) and the labels as targets, a column each, and
-// with ω below them the vectors, by which classes that have no label here differ. λ and the number
-// of iterations are those of `constants`.
+// The hash functions h = W₁k(x) + c₁ on a kernel map k of vectors, from codes that are to predict
+// the labels: the relaxed autoencoder with inputs k(X) and the labels as targets, a column each,
+// and with ω below them the vectors, by which classes that have no label here differ. λ and the
+// number of iterations are those of `constants`.
 //
 // An interruption leaves the encoder of the codes found by then; the first codes are always made.
-// `summary` is told of it. REQUIRES: options.anchors > 0, as many labels as vectors.
+// `summary` records it. REQUIRES: options.anchors > 0, as many labels as vectors.
 std::shared_ptr<const KernelEncoder> LearnKernelCodes(const KernelCodeOptions& options, int bits,
                                                       const RbaConstants& constants,
                                                       const ColumnSource& vectors,

@@ -10,7 +10,7 @@
 namespace bitpool {
 
 // k of the columns of a source: kept in memory where they need no more than `memory` bytes, made
-// anew whenever they are read otherwise. Kernel and source must outlive what is returned.
+// again whenever they are read otherwise. Kernel and source must outlive what is returned.
 std::unique_ptr<const ColumnSource> MakeKernelColumns(const AnchorKernel& kernel,
                                                       const ColumnSource& source, size_t memory,
                                                       const RunContext& context);

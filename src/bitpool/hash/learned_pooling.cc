@@ -43,7 +43,7 @@ struct Learned {
   }
 };
 
-// The images of a step that could be pooled, two of every picture behind each other.
+// The images of a step that could be pooled, two of every picture one after the other.
 struct PooledPairs {
   ViewPairs images;
   MatrixF vectors;
@@ -183,7 +183,7 @@ class PoolingTraining {
   float unit_ = 1;
 };
 
-// The batches of all steps: those of epochs behind each other.
+// The batches of all steps: those of epochs one after the other.
 std::vector<ViewPairs> DrawSteps(const LearnPoolingOptions& options, Index pictures,
                                  Index per_picture, const RunContext& context) {
   const Random random = context.MakeRandom(kBatchStream);

@@ -13,7 +13,7 @@ struct LearnPoolingOptions {
   double temperature = 0.07;       // τ of the contrast
   bool normalise = true;           // give every local feature the length one first
   double mu = PoolingRecipe().mu;  // μ to begin with
-  int steps = 80;                  // each pools 2 × batch images, and solves as often again
+  int steps = 80;                  // each pools 2 × batch images, and solves as many systems again
   Index batch = 128;               // pictures of a step
   double map_rate = 1e-3;          // the learning rates, which fall as a cosine: of the hash
   double attention_rate = 0.1;     // functions, of a,
@@ -34,13 +34,13 @@ struct LearnedPooling {
 //   φ = (V diag(w) Vᵀ + μI)⁻¹ Vw,  w(v) = exp(aᵀv) with the mean 1,
 // and the hash functions with them, since each must follow the others. Begins at generalised max
 // pooling (a = 0) with the hash functions `start`, which belong to vectors of that pooling. The
-// hash functions that are found are those of few steps and not given back: whoever asked pools all
+// hash functions that are found are those of few steps and are not returned: the caller pools all
 // images again and learns them from the start.
 //
-// The mean of the vectors of a step is taken away before they are mapped: a change of μ moves all
+// The mean of the vectors of a step is subtracted before they are mapped: a change of μ moves all
 // vectors together, which should not move codes.
 //
-// Descriptors are read anew in every step, so that memory stays bounded. Images that cannot be
+// Descriptors are read again in every step, so that memory stays bounded. Images that cannot be
 // pooled are left out together with their picture. An interruption after the first step leaves what
 // was found by then. Throws kInvalidArgument without views, for fewer than two pictures, and for a
 // start that does not fit.

@@ -8,7 +8,7 @@
 
 namespace bitpool {
 
-// An encoder of any kind behind a linear map of the vectors.
+// An encoder of any kind after a linear map of the vectors.
 class MappedEncoder : public HashEncoder {
  public:
   // The names of the map's arrays among the parameters.
@@ -20,7 +20,7 @@ class MappedEncoder : public HashEncoder {
 
   Index dimension() const override { return map_.weights.cols(); }
   int bits() const override { return encoder_->bits(); }
-  // That of the encoder behind a prefix, so that a program which knows no maps refuses the model.
+  // That of the encoder with a prefix, so that a program which knows no maps refuses the model.
   std::string_view kind() const override { return kind_; }
   static constexpr std::string_view kKindPrefix = "mapped_";
   std::vector<NamedMatrix> Parameters() const override;

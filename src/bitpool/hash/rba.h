@@ -23,7 +23,7 @@ enum class ConstantScale {
 };
 
 // The options of RBA but for the length of the codes: what the joint methods, whose hash functions
-// are learned in the same way, have of it.
+// are learned in the same way, share with it.
 struct RbaConstants {
   int iterations = 10;   // T₁, at most
   double lambda = 0.01;  // weight of the quantisation loss

@@ -342,7 +342,7 @@ RelaxedAutoencoder::Step RelaxedAutoencoder::MakeStep() const {
   return step;
 }
 
-// The objective at the maps of the step and the codes behind `sums`, from sums alone.
+// The objective at the maps of the step and the codes that gave `sums`, from sums alone.
 TrainingIteration RelaxedAutoencoder::Measure(const Step& step, const Sums& sums) const {
   const VectorD bit_sums = sums["bits"];
   // Σ‖t − W₂b − c₂‖²

@@ -12,7 +12,7 @@
 namespace bitpool {
 
 struct SashOptions {
-  // Of the loop. λ, β, γ, μ, and that the codes begin with the labels, were chosen by
+  // Of the loop. λ, β, γ, μ, and starting the codes from the labels, were chosen by
   // cross-validation on training images of CIFAR-10, in both of the paper's settings.
   SahOptions joint = {
       .rba = {.lambda = 1e-3, .beta = 1e-5}, .gamma = 1, .mu = 100, .codes_from_labels = true};

@@ -348,7 +348,7 @@ TEST(SashWithKernel, TellsClassesApartThatNoLineDoes) {
   EXPECT_EQ(kernel.pooling->mu, Options(8).joint.mu);
 }
 
-// The loop is the linear one, bit for bit; the kernel stands behind its mapping, with anchors among
+// The loop is the linear one, bit for bit; the kernel stands after its mapping, with anchors among
 // the mapped vectors of generalised max pooling.
 TEST(SashWithKernel, StandsBehindTheMappingOfTheLoop) {
   MemoryRecords records(kDimension);

@@ -11,8 +11,8 @@ namespace bitpool {
 struct SavOptions {
   int bits = 32;  // L
   ContrastOptions contrast = {};
-  // Learn how to pool by the same contrast first (LearnPooling). For whoever pools the images: the
-  // vectors that TrainSav gets are pooled already.
+  // Learn how to pool by the same contrast first (LearnPooling). For the caller that pools the
+  // images: the vectors that TrainSav gets are already pooled.
   bool learn_pooling = false;
 
   // Throws kInvalidArgument when a field has no meaning.

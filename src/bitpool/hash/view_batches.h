@@ -8,11 +8,12 @@
 
 namespace bitpool {
 
-// The images of a batch: two different ones of every picture in it, behind each other.
+// The images of a batch: two different ones of every picture in it, one after the other.
 using ViewPairs = std::vector<Index>;
 
 // How many batches of about `batch` pictures, and at most one picture less than twice as many, an
-// epoch has: at least one. None is small, since a picture is told from the others of its batch.
+// epoch has: at least one. None is small, since a picture is told apart from the others of its
+// batch.
 Index BatchesOf(Index pictures, Index batch);
 
 // Every picture once, in random order and in batches whose sizes differ by one at most, with two of

@@ -21,8 +21,8 @@ ColumnsView PictureMeans::ReadColumns(Index first, Index count, MatrixF& buffer)
   const ColumnsView all = images_.vectors.Read(first * each, count * each, own);
   buffer.resize(all.rows(), count);
   for (Index picture = 0; picture < count; ++picture) {
-    // One image after the other: a reduction along rows may go another way by where the columns
-    // lie.
+    // One image after the other: a reduction along rows may go in another order depending on where
+    // the columns lie.
     auto mean = buffer.col(picture);
     mean = all.col(picture * each);
     for (Index i = 1; i < each; ++i) mean += all.col(picture * each + i);

@@ -35,7 +35,7 @@ class PictureMeans : public ColumnSource {
   ViewVectors images_;
 };
 
-// Of every picture only the first so many of its images.
+// Only this many images of every picture, the first.
 class FirstImages : public ColumnSource {
  public:
   // REQUIRES: 1 <= count <= images.per_picture

@@ -24,7 +24,7 @@ void ExpectColumns(const ColumnSource& source, const MatrixF& expected) {
               testing::HasSubstr("columns from number"));
 }
 
-// Calls check(images) with five pictures of so many images, as a matrix and as a file has them.
+// Calls check(images) with five pictures of this many images, as a matrix and as a file has them.
 template <class Check>
 void ForPictures(Index per_picture, const Check& check) {
   const MatrixF all = Random(1).NormalMatrix(4, 5 * per_picture);

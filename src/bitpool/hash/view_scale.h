@@ -6,9 +6,9 @@
 
 namespace bitpool {
 
-// Deviation of a dimension of scaled vectors, on the average. A step of Adam changes every weight
-// by about the learning rate, whatever the scale of the vectors is; so this constant is the share
-// of the weights that a step changes.
+// Deviation of a dimension of scaled vectors, on average. A step of Adam changes every weight by
+// about the learning rate, whatever the scale of the vectors is; so this constant is the share of
+// the weights that a step changes.
 inline constexpr double kScaledDeviation = 1;
 
 // How vectors are scaled before maps of them are learned by gradients: (x − mean) / unit.

@@ -38,8 +38,8 @@ class ViewShard : public Shard {
 };
 
 // The whitening of pictures in shards, each a ViewShard, which whiten their inputs from then on. It
-// has the bits of the one that is learned from all vectors in one process. Throws kInvalidArgument
-// as FindWhitening.
+// has the same bits as the one that is learned from all vectors in one process. Throws
+// kInvalidArgument as FindWhitening.
 ViewWhitening LearnWhitening(const WhiteningOptions& options, Shards& shards, Index per_picture,
                              const RunContext& context);
 

@@ -27,7 +27,7 @@ struct ContrastWeights {
   float before, own;
 };
 
-// Works on a piece of a chunk after the other. Plain loops: their order does not depend on where
+// Works on one piece of a chunk after the other. Plain loops: their order does not depend on where
 // columns lie.
 class ContrastSums {
  public:
@@ -54,8 +54,8 @@ class ContrastSums {
       AddMean(block.col(picture * each).data());
     }
     sums_.within.selfadjointView<Eigen::Lower>().rankUpdate(contrasts_);
-    // What is not finite in an image is neither in the squares of its contrasts. Sums that are too
-    // large for single precision get past this, and FindWhitening refuses them.
+    // What is not finite in an image is not finite in the squares of its contrasts either. Sums
+    // that are too large for single precision get past this, and FindWhitening refuses them.
     if (!sums_.means.allFinite() || !sums_.within.diagonal().allFinite()) {
       RequireFinite(block, number);
     }

@@ -12,8 +12,8 @@ namespace bitpool {
 // The differences of K images of a picture have K − 1 dimensions: with the contrasts
 //   uₖ = (φ₁ + … + φₖ − kφₖ₊₁) / √(k(k + 1)),   k = 1 … K − 1,
 // Σ uₖuₖᵀ is the scatter of the images about their mean. So the product needs a column less for
-// every picture, nothing is lost as by taking one scatter from another, and images that are alike
-// have contrasts of exactly zero.
+// every picture, nothing is lost, as it would be by subtracting one scatter from another, and
+// images that are alike have contrasts of exactly zero.
 //
 //   "within"    D × D, lower triangle: Σ uₖuₖᵀ over all pictures
 //   "means"     D: the sum of the means φ̄ of the pictures

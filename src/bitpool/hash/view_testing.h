@@ -7,7 +7,7 @@
 // Shared by the tests that learn from views.
 namespace bitpool {
 
-// Vectors of pictures and their views, one behind the other, away from the origin. Pictures differ
+// Vectors of pictures and their views, one after the other, away from the origin. Pictures differ
 // by one in all dimensions, views by `nuisance` in `strong` random directions, the same for all,
 // and by a tenth in every dimension.
 inline MatrixF ViewSamples(Index dimension, Index pictures, Index per_picture, uint64_t seed,

@@ -4,7 +4,7 @@
 
 namespace bitpool {
 
-// Vectors of pictures and of their views. The images of one picture stand behind each other, all
+// Vectors of pictures and of their views. The images of one picture stand one after the other, all
 // pictures have equally many, and the picture itself is the first.
 struct ViewVectors {
   const ColumnSource& vectors;

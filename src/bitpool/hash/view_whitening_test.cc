@@ -119,7 +119,7 @@ TEST(LearnWhitening, RefusesWhatHasNoViews) {
   }
 }
 
-// Equal views say nothing, also where their means are rounded, far from the origin.
+// Equal views say nothing, even where their means are rounded, far from the origin.
 TEST(LearnWhitening, RefusesViewsThatAreAllEqual) {
   for (const Index each : {2, 3, 9}) {
     for (const float away : {0.0F, 0.1F, 100.0F}) {

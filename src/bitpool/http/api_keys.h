@@ -17,7 +17,7 @@ enum class Access { kNone, kRead, kWrite };
 std::string_view NameOf(Access access);  // "none", "read", "write"
 
 // The keys of a server. Only their hashes are known. A key is 256 random bits, so that a plain
-// SHA-256 of it tells nothing, and needs neither salt nor many rounds.
+// SHA-256 of it reveals nothing, and needs neither salt nor many rounds.
 class ApiKeys {
  public:
   // The text of a key file: a line per key with `read` or `write`, the hash in hexadecimal, and a

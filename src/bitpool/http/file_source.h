@@ -9,12 +9,12 @@
 
 namespace bitpool {
 
-// A regular file of someone else's, opened once: size, time and bytes are of the same file, also
-// when another takes its name.
+// Someone else's regular file, opened once: size, time and bytes are of the same file, even when
+// another takes its name.
 class FileSource : public ByteSource {
  public:
   // Takes over the descriptor of a file that is open for reading; `name` is for messages. Throws
-  // kIo for what is no regular file.
+  // kIo for anything but a regular file.
   FileSource(int descriptor, std::string name);
   ~FileSource() override;
   FileSource(const FileSource&) = delete;

@@ -63,7 +63,7 @@ struct IoThread {
   // REQUIRES: no connection is open.
   void End() {
     asio::post(context, [this] {
-      ending = true;  // a look that is due already is not cancelled any more
+      ending = true;  // a look that is already due can no longer be cancelled
       looking.cancel();
     });
     work.reset();

@@ -60,7 +60,7 @@ class HttpHandler {
   virtual std::variant<Admission, HttpResponse> Admit(const HttpRequest& head) = 0;
   // Answers a request that was taken, on a thread of its lane.
   virtual HttpResponse Handle(const HttpRequest& request) = 0;
-  // The server ends, and the time of grace is over: what takes long is to end early.
+  // The server is ending, and the grace period is over: what takes long must end early.
   virtual void Hurry() {}
 };
 
@@ -70,7 +70,7 @@ struct HttpServerStatus {
   uint64_t waiting_quick = 0;  // requests that wait for a thread
   uint64_t waiting_slow = 0;
   uint64_t refused_busy = 0;       // answered by 503, because too much was waiting
-  uint64_t refused_malformed = 0;  // no proper requests
+  uint64_t refused_malformed = 0;  // not proper requests
   uint64_t timed_out = 0;          // slow senders and readers that were cut off
 };
 
@@ -89,8 +89,8 @@ class HttpServer {
   uint16_t port() const;
   HttpServerStatus status() const;
 
-  // Takes no more connections, answers what was asked, and closes; what takes longer than the time
-  // of grace is cut off.
+  // Takes no more connections, answers what was asked, and closes; what takes longer than the grace
+  // period is cut off.
   void Stop();
 
  private:

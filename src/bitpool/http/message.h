@@ -55,7 +55,8 @@ struct HttpRequest {
 class ByteSource {
  public:
   virtual ~ByteSource() = default;
-  // Fills the buffer from this place on. Throws Error where that fails or there are not as many.
+  // Fills the buffer from this place on. Throws Error where that fails or there are not enough
+  // bytes.
   virtual void ReadAt(uint64_t offset, std::span<char> buffer) = 0;
 };
 
@@ -69,7 +70,7 @@ struct SourceRange {
 class EventFeed {
  public:
   virtual ~EventFeed() = default;
-  // What is to be sent now, maybe nothing yet; no value at the end.
+  // What is to be sent now, perhaps nothing yet; no value at the end.
   virtual std::optional<std::string> Take() = 0;
   // Calls `wake` once, from any thread and maybe at once, when Take has something to say.
   virtual void WakeWhenMore(std::function<void()> wake) = 0;

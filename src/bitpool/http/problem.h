@@ -7,14 +7,14 @@
 
 namespace bitpool {
 
-// An error that a client is told: a status, a code for programs, and words for a person.
+// An error as a client sees it: a status, a code for programs, and a message for a person.
 struct Problem {
   int status = 500;
   std::string code = "internal";
   std::string detail;
 };
 
-// Thrown by whoever answers a request and cannot.
+// Thrown by code that cannot answer a request.
 class ProblemError : public std::runtime_error {
  public:
   ProblemError(int status, std::string code, const std::string& detail)

@@ -35,8 +35,8 @@ bool IsKnownHost(std::string_view authority, const std::vector<std::string>& hos
                              [&](const auto& host) { return EqualIgnoringCase(host, name); });
 }
 
-// A page is opened by a link from anywhere; all else that a browser fetches for a foreign page is
-// not for it.
+// A link from anywhere may open a page; anything else that a browser fetches for a foreign page is
+// refused.
 bool IsForeignFetch(const HttpRequest& head) {
   const std::string_view site = head.headers.Find("Sec-Fetch-Site");
   if (site.empty() || site == "same-origin" || site == "none") return false;

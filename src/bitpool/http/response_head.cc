@@ -5,7 +5,7 @@
 namespace bitpool {
 namespace {
 
-// A line break in a value would begin a field of someone else's.
+// A line break in a value would let someone else begin a field.
 void AppendValue(std::string& head, std::string_view value) {
   for (const char c : value) head += static_cast<unsigned char>(c) < ' ' || c == 127 ? ' ' : c;
 }

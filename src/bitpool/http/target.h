@@ -19,8 +19,8 @@ struct RequestTarget {
   std::optional<std::string> Parameter(std::string_view name) const;
 };
 
-// Throws ProblemError (400) for what is no path with a query, or has escapes without meaning or a
-// zero byte.
+// Throws ProblemError (400) for anything but a path with a query, and for escapes without meaning
+// or a zero byte.
 RequestTarget ParseTarget(std::string_view target);
 
 // "%41b" → "Ab"; nothing for escapes without meaning. `plus`: a plus sign is a space.

@@ -22,7 +22,7 @@ class WorkQueue {
   bool TryPost(std::function<void()> work);
   // The same without a limit, for the next step of what has begun. False after Finish.
   bool Post(std::function<void()> work);
-  // Takes no more, does what was given, and ends the threads.
+  // Takes no more work, does what was given, and ends the threads.
   void Finish();
 
   size_t waiting() const;

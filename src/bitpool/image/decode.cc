@@ -25,7 +25,7 @@ void CheckPixels(PictureSize size, const DecodeOptions& options) {
 // ("VP8L") or extended ("VP8X"). libvips allocates a WebP picture when it reads the header, 1 GiB
 // for the largest, so that its own answer comes too late.
 PictureSize WebpSize(std::span<const std::byte> bytes) {
-  const auto number = [&](size_t at, size_t count) {  // little-endian, 0 behind the end
+  const auto number = [&](size_t at, size_t count) {  // little-endian, 0 after the end
     Index value = 0;
     for (size_t i = 0; i < count && at + i < bytes.size(); ++i) {
       value |= static_cast<Index>(bytes[at + i]) << (8 * i);

@@ -25,9 +25,9 @@ struct PictureFacts {
   std::string format;  // "jpeg", "png", "webp", "tiff", "gif", "heic" or "avif"
 };
 
-// Both functions take the bytes of a file, of whose name nothing depends, may be called from many
+// Both functions take the bytes of a file, whose name does not matter, may be called from many
 // threads, and give the same result for the same bytes at any time. They throw
-// - kUnsupported for what is no picture of a known format, saying what was found;
+// - kUnsupported for what is not a picture of a known format, saying what was found;
 // - kCorrupt for what is damaged, cut off or empty, with the decoder's reason;
 // - kResources for what is beyond a limit, with the sizes, before it costs memory or time.
 //

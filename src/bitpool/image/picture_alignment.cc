@@ -20,7 +20,7 @@ constexpr Index kBlockSide = 8;         // pixels
 constexpr float kLeastContrast = 3;     // deviation of a block in which there is something to see
 constexpr float kAgrees = 0.8F;         // correlation of a block that looks the same
 constexpr double kBlockCovered = 0.75;  // of a block's pixels must lie in both pictures
-constexpr int kFarthestMove = 2;        // pixels by which a block is looked for elsewhere
+constexpr int kFarthestMove = 2;        // how many pixels away a block is looked for
 constexpr float kFitsBetter = 0.05F;    // in correlation
 constexpr double kRounding = 0.5;       // deviation of what may be rounding alone
 

@@ -11,11 +11,11 @@ namespace bitpool {
 using AffineMap = Eigen::Matrix<double, 2, 3>;
 
 AffineMap Inverse(const AffineMap& map);
-// How many pixels of the other picture a pixel is wide, in the mean over all directions.
+// How many pixels of the other picture a pixel is wide, on average over all directions.
 double ScaleOf(const AffineMap& map);
 
 // Moves the map a little so that the pictures agree better, whatever their brightness and contrast,
-// by a few steps of Gauss and Newton in which pixels that do not fit (text, a border) count little.
+// by a few Gauss–Newton steps in which pixels that do not fit (text, a border) count little.
 AffineMap RefineMap(const GreyImage& image, const GreyImage& other, AffineMap map, int steps);
 
 // How well two pictures agree where one lies over the other.
@@ -27,7 +27,7 @@ struct Agreement {
 Agreement MeasureAgreement(const GreyImage& image, const GreyImage& other, const AffineMap& map);
 
 // Of the squares that look the same in both pictures, maybe a pixel or two away, the share that
-// fits better there than where the map says. Next to none in copies of a picture; many in another
+// fits better there than where the map says: next to none in copies of a picture; many in another
 // photograph of the scene, where what is near and what is far moved by different amounts.
 double MeasureMoved(const GreyImage& image, const GreyImage& other, const AffineMap& map);
 

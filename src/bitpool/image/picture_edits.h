@@ -6,8 +6,8 @@
 
 namespace bitpool {
 
-// What people do to a picture before they pass it on. Copies made so are what near-duplicates are
-// measured with.
+// What people do to a picture before they pass it on. Near-duplicates are measured with copies made
+// this way.
 enum class PictureEdit {
   kHalfSize,     // both sides halved
   kStrongJpeg,   // saved as JPEG of quality 20

@@ -27,7 +27,7 @@ TEST(SniffFormat, ReadsTheBrandsOfHeif) {
   EXPECT_EQ(NameOf("\0\0\0\x1c"s + "ftypavif\0\0\0\0avifmif1miaf"s), "avif");
   EXPECT_EQ(NameOf("\0\0\0\x18"s + "ftypmif1\0\0\0\0mif1heic"s), "heic");
   EXPECT_EQ(NameOf("\0\0\0\x18"s + "ftypmif1\0\0\0\0miafavif"s), "avif");
-  // The brand is behind the end of the box, or in the place of the version.
+  // The brand is after the end of the box, or in the place of the version.
   for (const std::string& other :
        {"\0\0\0\x14"s + "ftypmif1\0\0\0\0miafavif"s, "\0\0\0\x14"s + "ftypisomavifmp41"s}) {
     ExpectError(ErrorCode::kUnsupported, {"video"}, [&] { NameOf(other); });

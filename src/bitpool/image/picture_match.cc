@@ -25,7 +25,7 @@ constexpr int kCoarseSteps = 8, kFineSteps = 4;
 constexpr int kCoarse = 2, kFine = 1;  // levels
 
 // Of the agreement: enough to call two pictures the same, on the fine level or else on the coarse
-// one; enough to look no further; and so little that more steps are vain.
+// one; enough to look no further; and so little that more steps are in vain.
 constexpr double kSame = 0.62, kSameFromFar = 0.7;
 constexpr double kBeyondDoubt = 0.75;
 constexpr double kHopeless = 0.15;
@@ -37,7 +37,7 @@ constexpr double kLeastCovered = 0.85;
 // agree there is no need to look.
 constexpr double kMostMoved = 0.1, kNoneMoved = 0.85;
 
-// Perceptual hashes that differ by so few bits are hardly ever of different pictures. Then it is
+// Perceptual hashes that differ by this few bits are hardly ever of different pictures. Then it is
 // enough that two squares in five agree when both are blurred and few moved, or, where there
 // are too few squares with something to see, that all pixels correlate.
 constexpr int kNearHash = 8;
@@ -109,8 +109,8 @@ std::vector<const CornerPair*> Inliers(const std::vector<CornerPair>& pairs, con
   return inliers;
 }
 
-// By least squares, held near to the map that the pairs were chosen by, so that few of them, or
-// such as lie on a line, do not shear it.
+// By least squares, held near the map by which the pairs were chosen, so that few of them, or ones
+// that lie on a line, do not shear it.
 AffineMap FitMap(const std::vector<const CornerPair*>& pairs, const AffineMap& old) {
   constexpr double kHold = 200;  // pixels²
   Eigen::Vector2d from = Eigen::Vector2d::Zero(), to = from;
@@ -194,7 +194,7 @@ LevelPair LevelsOf(const PictureSketch& first, const PictureSketch& second, cons
           .map = BetweenLevels(map, first.levels[0], from, second.levels[0], to)};
 }
 
-// Improves the map on levels that are so much coarser. REQUIRES: a scale of 1 or more.
+// Improves the map on levels that are this much coarser. REQUIRES: a scale of 1 or more.
 AffineMap Refine(const PictureSketch& first, const PictureSketch& second, const AffineMap& map,
                  int coarser, int steps) {
   const LevelPair levels = LevelsOf(first, second, map, coarser);
@@ -261,7 +261,7 @@ Laid LayOverScaled(const PictureSketch& first, const PictureSketch& second, Affi
   map = Refine(first, second, map, kFine, kFineSteps);
   const LevelPair levels = LevelsOf(first, second, map, kFine);
   const Agreement fine = MeasureAgreement(levels.from, levels.to, levels.map);
-  // A picture that was blurred agrees only where it is looked at from far.
+  // A picture that was blurred agrees only when it is looked at from afar.
   const Agreement coarse = AgreementAt(first, second, map, kCoarse);
   const bool from_far = fine.agreeing < kSame && coarse.agreeing >= kSameFromFar;
   const Agreement& seen = from_far ? coarse : fine;

@@ -12,7 +12,7 @@ namespace bitpool {
 // The longest side of what pictures are compared by. Thumbnails have enough pixels for it.
 inline constexpr Index kSketchSide = 160;
 
-// A place in a picture that can be told from its surroundings in every direction.
+// A place in a picture that can be told apart from its surroundings in every direction.
 struct SketchCorner {
   float x = 0, y = 0;  // in pixels of the finest level
   int level = 0;

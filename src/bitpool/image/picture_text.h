@@ -15,8 +15,7 @@ struct TextPlacement {
   std::array<uint8_t, 3> colour = {255, 255, 255};
 };
 
-// Writes the word SAMPLE in large letters of dots. What would stand outside the picture is left
-// out.
+// Writes the word SAMPLE in large letters of dots. What would be outside the picture is left out.
 void DrawSample(Picture& picture, const TextPlacement& placement);
 
 }  // namespace bitpool

@@ -20,7 +20,8 @@ void ChangeLight(Picture& picture, const Light& light);
 // By luminance.
 void MakeGrey(Picture& picture);
 
-// The means of squares of 2 × radius + 1 pixels, twice: near to a Gaussian. Nothing for radius 0.
+// The means of squares of 2 × radius + 1 pixels, twice: close to a Gaussian. Nothing changes for
+// radius 0.
 void Blur(Picture& picture, Index radius);
 
 // Adds `amount` times the difference to the blurred picture.

@@ -153,7 +153,7 @@ Picture Shrunk(const Picture& picture, Random& random) {
   const auto side = static_cast<double>(std::max(picture.width, picture.height));
   constexpr double kLeast = 128;
   if (side <= kLeast) return picture;
-  // The smaller, the likelier: it is the small ones that have lost something.
+  // The smaller, the likelier: the small ones are those that have lost something.
   const double u = random.Uniform();
   const double factor = (kLeast + (side - kLeast) * u * u) / side;
   return Resized(picture, factor, factor);

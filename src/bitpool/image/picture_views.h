@@ -10,8 +10,8 @@
 
 namespace bitpool {
 
-// Views of a picture: what it could have looked like as well. They tell, without any label, which
-// differences between pictures a code should ignore, and that depends on what is looked for.
+// Views of a picture: what it could also have looked like. They tell, without any label, which
+// differences between pictures a code should ignore, and that depends on what one searches for.
 enum class ViewKind {
   kCopies,   // what becomes of a picture that is passed on: scaled, saved again, cut, written on
   kScenes,   // other photographs of the same scene: cut out, turned, in another light
@@ -25,7 +25,7 @@ const char* NameOf(ViewKind kind);
 // Throws kInvalidArgument, naming those that are known.
 ViewKind FindViewKind(std::string_view name);
 
-// To be counted up with every change that gives other views for the same picture and seed.
+// To be increased with every change that gives other views for the same picture and seed.
 inline constexpr int kViewsVersion = 2;
 
 // A random view; the same one for the same state of `random`, on every machine. Throws

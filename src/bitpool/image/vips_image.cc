@@ -18,7 +18,7 @@ constexpr Index kLargestSide = 100000;  // libvips's own, which is fixed when it
 // without a word.
 thread_local std::string first_warning;
 
-// A library prints nothing, and a warning about a picture is none about the program.
+// A library prints nothing, and a warning about a picture is not one about the program.
 void KeepWarning(const char* /*domain*/, GLogLevelFlags /*level*/, const char* message,
                  void* /*data*/) {
   if (first_warning.empty()) first_warning = message;

@@ -19,8 +19,8 @@ namespace bitpool {
 // Ids are numbers from 0 to this, so that there is always one more to count to.
 inline constexpr int64_t kMaxId = INT64_MAX - 1;
 
-// Ids for so many codes, counted up from the first that was never used. Throws kInvalidArgument
-// when there are not so many up to kMaxId.
+// Ids for this many codes, counted up from the first that was never used. Throws kInvalidArgument
+// when there are not that many up to kMaxId.
 std::vector<int64_t> CountIds(int64_t first, Index count);
 
 struct IndexOptions {
@@ -31,7 +31,7 @@ struct IndexOptions {
   void Validate() const;
 };
 
-// Binary codes under ids of the user's, searched exactly.
+// Binary codes under ids that the user chooses, searched exactly.
 //
 // Codes lie in segments that never change. Adding makes a new segment and merges it with neighbours
 // of like size, so there are few; removing marks a slot. Each change publishes a new list of
@@ -46,10 +46,10 @@ class CodeIndex {
 
   // Removes ids and adds codes under new ones as one change: a search sees all of it or nothing.
   // Ids to be removed that are not there are passed over; an id that is removed may be added again
-  // with another code. Takes time that depends on the size of the change but for finding the ids,
-  // on average. Returns how many were removed. Throws kInvalidArgument, and changes nothing, when
-  // an id is negative or beyond kMaxId, is added twice or is in the index already, or when the
-  // codes have another length.
+  // with another code. Apart from finding the ids, takes time that depends on the size of the
+  // change, on average. Returns how many were removed. Throws kInvalidArgument, and changes
+  // nothing, when an id is negative or beyond kMaxId, is added twice or is already in the index, or
+  // when the codes have another length.
   size_t Change(std::span<const int64_t> removed, const BinaryCodes& added,
                 std::span<const int64_t> added_ids);
 

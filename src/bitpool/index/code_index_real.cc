@@ -11,7 +11,7 @@
 namespace bitpool {
 namespace {
 
-// From so many distinct codes in tables on, kAuto takes two stages. On clustered codes of 64 bits
+// From this many distinct codes in tables on, kAuto takes two stages. On clustered codes of 64 bits
 // they took 1/7 of the time of a batch at 10 million, and were slower at 2 million.
 constexpr size_t kTwoStageCodes = 5000000;
 

@@ -15,8 +15,8 @@
 namespace bitpool {
 
 // Saves what an index holds, without what was removed (.bpi). `next_id`, where it is beyond the ids
-// of the codes, is the first that was never used: it goes into the file, so that whoever gives ids
-// gives none twice.
+// of the codes, is the first that was never used: it goes into the file, so that no id is given
+// twice.
 void SaveIndex(Env& env, const std::filesystem::path& path, const IndexSnapshot& index,
                IfExists if_exists, int64_t next_id = 0);
 
@@ -26,11 +26,11 @@ class IndexFile {
   static IndexFile Open(Env& env, const std::filesystem::path& path);
   static IndexFile Parse(const std::shared_ptr<const FileView>& view);
 
-  // Names the content: files of equal digests that pass their own checks hold the same index. Takes
-  // no reading of the codes.
+  // Names the content: files of equal digests that pass their own checks hold the same index. The
+  // codes need not be read for it.
   std::string digest() const;
 
-  // The index. The codes are verified now with `verify`, and otherwise in the background of the
+  // The index. The codes are verified now with `verify`, and otherwise in the background during the
   // first search; searches after damage was found throw kCorrupt, as does
   // IndexSnapshot::RequireVerified.
   std::unique_ptr<CodeIndex> Load(bool verify, const RunContext& context) const;

@@ -46,7 +46,7 @@ std::string SavedBytes(const CodeIndex& index) {
   return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
 }
 
-// What the clock says, how many threads there are, and in how many parts codes were added must not
+// What timing says, how many threads there are, and in how many parts codes were added must not
 // show in a file.
 TEST(IndexFileBytes, TheSameCodesGiveTheSameFile) {
   for (const bool clustered : {false, true}) {

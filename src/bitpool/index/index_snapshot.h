@@ -67,7 +67,7 @@ using IdPairSink = AnswerSink<std::span<const IdPair>>;
 
 // The codes that an index holds at one moment. All searches of a snapshot see the same codes,
 // whatever other threads add and remove meanwhile. Cheap to make and to copy, may be used from many
-// threads, and keeps the codes alive also without the index.
+// threads, and keeps the codes alive even without the index.
 class IndexSnapshot {
  public:
   int bits() const { return bits_; }
@@ -78,7 +78,7 @@ class IndexSnapshot {
   // BytesPerCode(bits).
   bool CopyCode(int64_t id, std::span<uint8_t> code) const;
 
-  // The k nearest of each query: always k of them when there are so many. One query is split over
+  // The k nearest of each query: always k of them when there are that many. One query is split over
   // the threads, many are shared among them; the result is the same.
   SearchResult Search(const BinaryCodes& queries, int64_t k, const RunContext& context) const;
 
@@ -96,8 +96,8 @@ class IndexSnapshot {
   // calling thread. Without n² work where codes are in clusters.
   void FindPairs(int radius, const RunContext& context, IdPairSink emit) const;
 
-  // Groups of two and more ids that are joined by chains of codes, each within the radius of the
-  // next. Ids ascend, and groups are in the order of their first ids.
+  // Groups of two or more ids whose codes form chains, each within the radius of the next. Ids
+  // ascend, and groups are in the order of their first ids.
   std::vector<std::vector<int64_t>> FindGroups(int radius, const RunContext& context) const;
 
   // One segment with everything that is not removed: what is saved.
@@ -110,10 +110,10 @@ class IndexSnapshot {
   void StartVerifying() const {
     if (check_) check_->Touch();
   }
-  // Whether that has ended without a finding.
+  // Whether that has ended and found nothing.
   bool IsVerified() const { return !check_ || check_->passed(); }
   // Waits until the file that the codes lie in, if any, has been verified. Throws kCorrupt for
-  // damage. What was found before this returns can be relied on only after it did.
+  // damage. What was found before can be relied on only after this has returned.
   void RequireVerified() const {
     if (check_) check_->Wait();
   }

@@ -19,7 +19,7 @@ namespace bitpool {
 namespace {
 
 constexpr int kMaxKeyBits = 24;
-// A table has at most one key for so many codes: its offsets then take a third of the room of its
+// A table has at most one key for this many codes: its offsets then take a third of the room of its
 // positions, and a bucket about fills a cache line.
 constexpr size_t kCodesPerKey = 3;
 
@@ -34,7 +34,7 @@ size_t CountCodes(int bits, std::span<const uint8_t> rows) {
   return rows.size() / bytes;
 }
 
-// About log2(n) bits per substring: then a key finds a handful of codes.
+// About log2(n) bits per substring: a key then finds a handful of codes.
 int ChooseSubstrings(int bits, size_t size) {
   const double key_bits =
       std::clamp(std::log2(static_cast<double>(size) + 1), 1.0, double{kMaxKeyBits});

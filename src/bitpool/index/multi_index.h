@@ -31,8 +31,8 @@ struct CodePair {
   friend bool operator==(const CodePair&, const CodePair&) = default;
 };
 
-// What to call with each answer; a reference that owns nothing, so what it was made of must outlive
-// it.
+// What to call with each answer; a reference that owns nothing, so what it was made from must
+// outlive it.
 template <class... Args>
 class AnswerSink {
  public:
@@ -71,14 +71,14 @@ class MultiIndex {
   // Room for one search at a time, reused so that searches do not allocate.
   class Scratch;
 
-  // `rows`: packed codes, one behind the other. The result depends on nothing but the rows.
+  // `rows`: packed codes, one after the other. The result depends only on the rows.
   // Throws kInvalidArgument unless 1 <= bits <= kMaxBits and the rows are fewer than 2^32 whole
   // codes.
   static MultiIndex Build(int bits, std::span<const uint8_t> rows, const RunContext& context);
 
   // An index over arrays that parts() gave, which must outlive it. Throws kCorrupt when they could
-  // not be those of an index of that many codes. Whether each code is under its key is not looked
-  // at: that needs the codes; see Verify.
+  // not be those of an index of that many codes. Whether each code is under its key is not checked:
+  // that needs the codes; see Verify.
   static MultiIndex FromParts(int bits, std::span<const uint8_t> rows, const MultiIndexParts& parts,
                               const RunContext& context);
 
@@ -169,7 +169,7 @@ class MultiIndex::Scratch {
     size_t size;
     int32_t step;
   };
-  // Candidates before `end`, and behind the run before, were found at this step.
+  // Candidates before `end`, and after the run before, were found at this step.
   struct StepRun {
     size_t end;
     int32_t step;

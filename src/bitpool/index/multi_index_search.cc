@@ -17,9 +17,9 @@ constexpr size_t kCompareAtOnce = 32;
 constexpr size_t kScanAtOnce = 512;
 constexpr size_t kCopyAtOnce = 8;
 
-// Copies positions in groups, the last one too far: most buckets fit one group, and a loop over so
-// few would mispredict its end. `to` has room for another group; `all_end` is where reading must
-// stop.
+// Copies positions in groups, the last one beyond its end: most buckets fit one group, and a loop
+// over so few would mispredict its end. `to` has room for another group; `all_end` is where reading
+// must stop.
 void CopyPositions(const uint32_t* from, size_t count, const uint32_t* all_end, uint32_t* to) {
   if (static_cast<size_t>(all_end - from) < count + kCopyAtOnce) {
     std::copy_n(from, count, to);
@@ -114,7 +114,7 @@ void MultiIndex::Run(const Request& request, Scratch& scratch) const {
   if (size_ == 0 || request.threshold() < 0) return;
   scratch.query_keys_.clear();
   for (const Field& field : fields_) scratch.query_keys_.push_back(Key(request.query, field));
-  // The last step looks up the last key of the first substring: nothing is left behind it.
+  // The last step looks up the last key of the first substring: nothing is left after it.
   const int last_step = substrings_ * key_bits_;
   int step = 0;
   while (step <= std::min(last_step, request.threshold())) {

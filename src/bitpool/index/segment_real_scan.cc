@@ -28,7 +28,7 @@ void RealSearchTask::Start(const RealQueries& queries, size_t first, size_t coun
 
 void RealSearchTask::Scan(const VisibleSegment& visible, size_t begin, size_t end, bool ascending) {
   const SegmentTables* tables = visible.segment->tables();
-  // Slots that repeat the code of a row come later than the rows behind it.
+  // Slots that repeat the code of a row come later than the rows after it.
   const bool in_order = ascending && (tables == nullptr || tables->parts().repeated.empty());
   // Until there are k results all codes are scored, so tiles are small at first.
   const size_t largest = TileBlocks(queries_->bytes_per_code(), count_);

@@ -12,7 +12,7 @@
 
 namespace bitpool {
 
-// A slot whose code an earlier slot has already, and the row of that code.
+// A slot whose code an earlier slot already has, and the row of that code.
 struct RepeatedSlot {
   uint32_t row;
   uint32_t slot;
@@ -69,7 +69,8 @@ class SegmentTables {
   std::span<const uint8_t> rows_;
   std::span<const RepeatedSlot> repeated_;  // by (row, slot)
   std::vector<RepeatedSlot> by_slot_;       // the same by slot
-  // Where in the two lists every so many rows begin, and where the lists end.
+  // Where the rows begin in the two lists, one entry for every so many rows, and where the lists
+  // end.
   struct DirectoryEntry {
     uint32_t repeated;
     uint32_t by_slot;

@@ -48,7 +48,7 @@ void TakeFirst(const std::vector<Answer>& all, std::span<Answer> out) {
   std::fill(out.begin() + kept, out.end(), Answer());
 }
 
-// The best of lists that were found apart, padded.
+// The best of lists that were found separately, padded.
 template <class Answer>
 void MergeBest(std::vector<Answer>& all, std::span<Answer> out) {
   const auto kept = static_cast<ptrdiff_t>(std::min(all.size(), out.size()));
@@ -57,7 +57,7 @@ void MergeBest(std::vector<Answer>& all, std::span<Answer> out) {
 }
 
 // Places for the k best of each query. Throws kInvalidArgument for a negative k, and kResources,
-// with the numbers, when there is no memory for so many: k may be whatever a user has typed.
+// with the numbers, when there is no memory for that many: k may be whatever a user has typed.
 template <class Answer>
 BestOfEach<Answer> MakeRoomForAnswers(size_t query_count, int64_t k) {
   if (k < 0) {

@@ -21,7 +21,7 @@ class Tombstones {
   Tombstones(const Tombstones&) = delete;
   Tombstones& operator=(const Tombstones&) = delete;
 
-  // REQUIRES: slot < slots and not removed; versions do not fall; one caller at a time.
+  // REQUIRES: slot < slots and not removed; versions do not decrease; one caller at a time.
   void Remove(size_t slot, uint64_t version);
 
   // Whether the slot was removed at or before this version.

@@ -22,8 +22,8 @@ std::filesystem::path NameBeside(const std::filesystem::path& path, int number) 
   return FolderOf(path) / fmt::format(".{}.{}.tmp", path.filename().string(), number);
 }
 
-// Takes away what a writer left that was killed in that moment: nobody holds its lock any more.
-// False where that cannot be known.
+// Removes what a writer that was killed at that moment left: nobody holds its lock any more. False
+// where that cannot be known.
 bool RemoveAbandoned(Env& env, const std::filesystem::path& temporary) {
   try {
     const std::optional<FileLock> lock = env.TryLock(temporary);
@@ -34,7 +34,7 @@ bool RemoveAbandoned(Env& env, const std::filesystem::path& temporary) {
   }
 }
 
-// Gives a file a name beside the one that it is to have; that name.
+// Gives a file a name beside the one that it is to have, and returns that name.
 std::filesystem::path LinkBeside(Env& env, OutputFile& file, const std::filesystem::path& path) {
   constexpr int kMostWriters = 1000;  // of this path at one time
   for (int number = 0;;) {

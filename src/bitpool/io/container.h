@@ -86,7 +86,8 @@ class Container {
   const nlohmann::json& metadata() const;  // without "kind"
   const std::vector<Section>& sections() const;
 
-  // Throws kInvalidArgument when the container is of another kind, in words the user understands.
+  // Throws kInvalidArgument when the container is of another kind, with a message that the user
+  // understands.
   void ExpectKind(std::string_view kind) const;
 
   // Throws kCorrupt when there is no such section or it has another type or number of dimensions.

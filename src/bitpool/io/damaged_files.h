@@ -11,7 +11,7 @@
 
 #include "bitpool/base/error.h"
 
-// For the tests of readers: every file with one byte changed, and every beginning of it.
+// For the tests of readers: every file with one byte changed, and every prefix of it.
 namespace bitpool::testing {
 
 // Whether the long form was asked for (BITPOOL_EVERY_DAMAGE=1, `./run attack damage`): every bit of

@@ -66,7 +66,7 @@ struct CloseFolder {
 };
 
 // Most file systems tell the kind with the name. An entry that vanishes meanwhile is passed on as
-// something else: whoever wants it will see.
+// something else: whoever wants it will find out.
 FileKind KindOf(int folder, const dirent& entry) {
   switch (entry.d_type) {
     case DT_REG:

@@ -49,7 +49,7 @@ class Env {
   static Env& Posix();
 
   virtual std::shared_ptr<const FileView> Map(const std::filesystem::path& path) = 0;
-  // The bytes of a regular file of someone else's, who may cut it off meanwhile, which would end a
+  // The bytes of someone else's regular file, which they may cut off meanwhile; that would end a
   // process that has mapped it. Links are followed as OpenTrusted does. Throws kResources, before
   // reading, for more than `max_bytes`, and kInvalidArgument for anything but a regular file.
   virtual std::vector<std::byte> Read(const std::filesystem::path& path, uint64_t max_bytes) = 0;
@@ -70,7 +70,7 @@ class Env {
   virtual void RemoveFolder(const std::filesystem::path& folder) = 0;
   // Absolute and without links, so that paths can be compared; nothing needs to be there.
   virtual std::filesystem::path Canonical(const std::filesystem::path& path) = 0;
-  // Nothing when someone else holds the lock.
+  // Returns nothing when someone else holds the lock.
   virtual std::optional<FileLock> TryLock(const std::filesystem::path& path) = 0;
 
   // Names of the entries of a folder, sorted.

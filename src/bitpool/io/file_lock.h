@@ -5,11 +5,11 @@
 
 namespace bitpool {
 
-// A file that one process at a time holds (flock). The system lets go when the process ends,
+// A file that only one process at a time holds (flock). The system lets go when the process ends,
 // however it ends; the file itself stays.
 class FileLock {
  public:
-  // Makes the file when it is not there. Nothing, when someone else holds it, be it in this
+  // Makes the file when it is not there. Returns nothing when someone else holds it, even in this
   // process. Throws kNotFound, kResources or kIo when there can be no such file.
   static std::optional<FileLock> TryTake(const std::filesystem::path& path);
 

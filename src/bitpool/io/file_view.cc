@@ -12,8 +12,8 @@
 namespace bitpool {
 namespace {
 
-// A mapped file begins at a page, and what is read in vectors where it lies counts on it: sections
-// of a container are at multiples of this.
+// A mapped file begins at a page, and what is read in vectors in place relies on it: sections of a
+// container are at multiples of this.
 constexpr size_t kAlignment = 64;
 
 }  // namespace

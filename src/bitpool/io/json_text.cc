@@ -5,7 +5,7 @@
 namespace bitpool {
 namespace {
 
-// Of text that is JSON; of other text it does not matter.
+// For text that is JSON; for other text it does not matter.
 bool IsTooDeep(std::string_view text) {
   int depth = 0;
   bool quoted = false;

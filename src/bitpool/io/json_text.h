@@ -7,8 +7,8 @@
 
 namespace bitpool {
 
-// JSON that someone else may have written. No throwing: what is no JSON gives a value that is
-// discarded (and is neither object nor array), and so does what is nested deeper than
+// JSON that someone else may have written. Nothing is thrown: what is not JSON gives a value that
+// is discarded (and is neither object nor array), and so does what is nested deeper than
 // kMaxJsonDepth. nlohmann's parser takes any depth, but copying, comparing and writing recurse, and
 // a megabyte of brackets would exhaust the stack.
 nlohmann::json ParseJson(std::string_view text);

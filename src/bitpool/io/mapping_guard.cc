@@ -31,8 +31,8 @@ struct Slot {
   std::atomic<uintptr_t> begin = 0;
   std::atomic<uintptr_t> end = 0;
   std::atomic<bool> cut = false;
-  std::atomic<bool> told = false;  // somebody has had an error about it
-  // Not for the handler.
+  std::atomic<bool> told = false;  // an error about it has been reported
+  // Not used by the handler.
   int descriptor = -1;
   std::string name;
 
@@ -99,7 +99,7 @@ class Registry {
     for (size_t i = 0; i < chunk_count_.load(); ++i) {
       for (Slot& slot : *chunks_[i]) {
         if (slot.Contains(address)) return &slot;
-        if (slot.version.load() == 0) return nullptr;  // never used, and so all behind it
+        if (slot.version.load() == 0) return nullptr;  // never used, and neither is any after it
       }
     }
     return nullptr;
@@ -137,7 +137,7 @@ class Registry {
     chunk_count_.store(count + 1);
   }
 
-  // A file is cut at its end, so what lies behind the page is gone as well.
+  // A file is cut at its end, so what lies after the page is gone as well.
   bool FillWithZeros(Slot& slot, uintptr_t address) const {
     slot.cut.store(true);
     const uintptr_t page = address / page_size_ * page_size_;

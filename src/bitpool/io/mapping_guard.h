@@ -4,11 +4,11 @@
 #include <span>
 #include <string>
 
-// Mapped files, read safely also when somebody else makes them shorter meanwhile. Touching a page
+// Mapped files, read safely even when somebody else makes them shorter meanwhile. Touching a page
 // that is gone raises SIGBUS, which would end the process. The handler that is installed here puts
-// zeros in the place of what is gone and notes it: reading goes on, at no cost, and whoever gives
-// out what was read asks whether the file was whole. A SIGBUS of anything else goes to whoever
-// handled it before.
+// zeros in place of what is gone and notes it: reading goes on, at no cost, and code that gives out
+// what was read asks whether the file was whole. A SIGBUS from anything else goes to the handler
+// that was there before.
 namespace bitpool {
 
 // Takes over a mapping of a whole file, and the descriptor of that file. `name` is for errors.
@@ -20,8 +20,8 @@ void EndMapping(void* data) noexcept;
 // was mapped, wherever it was. To be called after reading, before what was read is given out.
 void RequireWhole(std::span<const std::byte> bytes);
 
-// The same of all mapped files, and of those that were closed since and nobody was told of. Called
-// before anything is written or shown, since it may have been made from zeros.
+// The same for all mapped files, and for those that were closed since and nobody was told of.
+// Called before anything is written or shown, since it may have been made from zeros.
 void RequireMappedFilesWhole();
 
 }  // namespace bitpool

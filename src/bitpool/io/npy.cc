@@ -57,7 +57,7 @@ class HeaderParser {
     }
     if (!has_descr || !has_order || !has_shape)
       Fail("expected the keys 'descr', 'fortran_order' and 'shape'");
-    if (Peek() != '\0') Fail("expected nothing behind the dictionary");
+    if (Peek() != '\0') Fail("expected nothing after the dictionary");
     return description;
   }
 

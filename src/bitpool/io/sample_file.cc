@@ -50,7 +50,7 @@ void SampleFile::Read(uint64_t first, uint64_t count, DType as, std::span<std::b
               out.subspan((done + i) * out_bytes, out_bytes));
     }
   }
-  fetch_(layout_.base, 0);  // asks whether the file was whole until now
+  fetch_(layout_.base, 0);  // asks whether the file has been whole until now
 }
 
 std::span<const std::byte> SampleFile::Stored() const {

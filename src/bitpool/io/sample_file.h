@@ -51,11 +51,11 @@ class SampleFile {
   uint64_t stride() const { return layout_.stride; }
 
   // All samples as they lie in the file, sample_bytes() of every stride(), for those who convert
-  // them themselves. Good as long as a copy of this is there. Throws kCorrupt where the format says
-  // the dimension with every sample and one says another; numbers are not looked at.
+  // them themselves. Valid as long as a copy of this exists. Throws kCorrupt where the format
+  // states the dimension with every sample and one states another; numbers are not checked.
   std::span<const std::byte> Stored() const;
 
-  // Copies samples [first, first + count) one behind the other as elements of type `as` (by the
+  // Copies samples [first, first + count) one after the other as elements of type `as` (by the
   // rules of ConvertElements). Throws kCorrupt, with the offset in the file, for a number that is
   // not finite or does not fit. REQUIRES: the range is within the file and `out` has room for
   // exactly these samples.

@@ -21,7 +21,7 @@ SampleFile OpenSamples(Env& env, const std::filesystem::path& path);
 // Whether OpenSamples knows this kind of name.
 bool IsSampleFileName(const std::filesystem::path& path);
 
-// Writes samples one behind the other in bounded memory; the file appears on Commit.
+// Writes samples one after the other in bounded memory; the file appears on Commit.
 class SampleWriter {
  public:
   virtual ~SampleWriter() = default;

@@ -48,7 +48,7 @@ inline std::string ToString(std::span<const std::byte> bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-// The bytes of numbers, one behind the other, little-endian.
+// The bytes of numbers, one after the other, little-endian.
 template <class... Numbers>
 std::string Pack(Numbers... numbers) {
   std::string text;

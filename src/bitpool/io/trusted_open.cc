@@ -23,7 +23,7 @@ namespace fs = std::filesystem;
 constexpr int kFlags = O_RDONLY | O_CLOEXEC | O_NONBLOCK;
 constexpr int kMostLinks = 40;  // as the kernel
 
-// The way without links, in one call. Fails with ELOOP where there is one.
+// The path without links, in one call. Fails with ELOOP where there is one.
 int OpenWithoutLinks(const fs::path& path) {
   open_how how = {};
   how.flags = kFlags;
@@ -36,8 +36,8 @@ void PushParts(const fs::path& path, std::vector<fs::path>& parts) {
   parts.insert(parts.end(), found.rbegin(), found.rend());
 }
 
-// Walks the path as the kernel does. False for a link of a stranger, and when the walk does not end
-// at the file that was opened, since someone changed the way meanwhile.
+// Walks the path as the kernel does. False for a stranger's link, and when the walk does not end at
+// the file that was opened, since someone changed the path meanwhile.
 bool LinksAreTrusted(const fs::path& path, const struct stat& opened) {
   std::vector<fs::path> rest;  // the next one last
   PushParts(path, rest);
@@ -45,7 +45,7 @@ bool LinksAreTrusted(const fs::path& path, const struct stat& opened) {
   struct stat status = {};
   int links = 0;
   while (!rest.empty()) {
-    const fs::path next = at / rest.back();  // an absolute part starts anew
+    const fs::path next = at / rest.back();  // an absolute part starts again
     rest.pop_back();
     if (lstat(next.c_str(), &status) != 0) return false;
     if (!S_ISLNK(status.st_mode)) {

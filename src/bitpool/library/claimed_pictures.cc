@@ -43,8 +43,8 @@ std::vector<FoundPicture> ClaimedPictures::Next(size_t most, const RunContext& c
   return {};
 }
 
-// A picture that only another process has found is looked at as FindPictures would have. One that
-// is not there has no size, and is found to be gone when it is read.
+// A picture that only another process has found is looked at as FindPictures would have done. One
+// that is not there has no size, and is found to be gone when it is read.
 FoundPicture ClaimedPictures::Look(const std::string& path) const {
   const auto place = found_.find(path);
   if (place != found_.end()) return *place->second;

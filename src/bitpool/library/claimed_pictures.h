@@ -16,8 +16,8 @@
 namespace bitpool {
 
 // What an update of a shared library has to do, shared with the other processes that update it: all
-// put what they have found on one list, and take from it until it is empty. What a process had
-// taken that died is taken by another.
+// put what they have found on one list, and take from it until it is empty. What a process that
+// died had taken is taken by another.
 class ClaimedPictures {
  public:
   // `root` is the folder of pictures; `found` is put on the list, and outlives this. `name` is for
@@ -39,7 +39,7 @@ class ClaimedPictures {
   std::unordered_map<std::string, const FoundPicture*> found_;
   std::unique_ptr<PictureClaims> claims_;
   const Patience& patience_;
-  bool told_ = false;  // that this waits
+  bool told_ = false;  // whether it was said that this waits
 };
 
 }  // namespace bitpool

@@ -37,7 +37,7 @@ BinaryCodes Slice(const BinaryCodes& codes, Index begin, Index count) {
   return {codes.bits(), {rows.begin(), rows.end()}};
 }
 
-// Calls visit(query, near) for at most so many nearest of each query within the radius.
+// Calls visit(query, near) for at most this many nearest of each query within the radius.
 template <class Visit>
 void ForEachNear(const IndexSnapshot& index, const BinaryCodes& queries, size_t most, int radius,
                  const RunContext& context, const Visit& visit) {

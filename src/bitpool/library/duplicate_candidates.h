@@ -56,8 +56,8 @@ struct CandidateRadii {
 };
 
 // Pairs to be looked at, each once. Of every picture its kMostCandidates nearest by the codes and
-// by the hashes, within the radii; so it is also paired with those that have it among theirs. In
-// memory are at most 400 bytes for each picture.
+// by the hashes, within the radii; so it is also paired with those that have it among theirs. At
+// most 400 bytes for each picture are in memory.
 inline constexpr size_t kMostCandidates = 24;
 class CandidatePairs {
  public:

@@ -62,7 +62,7 @@ std::vector<size_t> InClusters(const std::vector<PicturePair>& pairs,
   return order;
 }
 
-// The same picture to the eye: it is worth comparing all pixels.
+// The same picture to the eye, so that it is worth comparing all pixels.
 bool LookTheSame(const PictureSketch& a, const PictureSketch& b) {
   const std::vector<float>&x = a.levels[0].values, &y = b.levels[0].values;
   if (x.size() != y.size()) return false;
@@ -71,7 +71,7 @@ bool LookTheSame(const PictureSketch& a, const PictureSketch& b) {
   return apart < 2.0 * static_cast<double>(x.size());  // grey levels
 }
 
-// What was found, and whether another look could find something else.
+// What was found, and whether looking again could find something else.
 struct Finding {
   PairEvidence evidence;
   bool final = false;

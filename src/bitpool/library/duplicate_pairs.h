@@ -12,7 +12,7 @@
 
 namespace bitpool {
 
-// What two pictures are to each other, from the surest to the least sure.
+// What two pictures are to each other, from the most to the least certain.
 enum class DuplicateKind {
   kExact,    // the same bytes, or the same pixels in another file
   kEdited,   // the same picture: scaled, saved again, in other colours, with a border, turned a bit
@@ -29,7 +29,7 @@ const char* WordsOf(DuplicateKind kind);
 struct PairEvidence {
   DuplicateKind kind = DuplicateKind::kSimilar;
   bool same_file = false;      // the same bytes, as far as 64 bits of a hash and the size tell
-  bool mirrored = false;       // one is as a mirror shows the other
+  bool mirrored = false;       // one is the mirror image of the other
   bool first_is_part = false;  // of kPart: which one was cut out
   double agreement = 0;        // as PictureMatch has it; 1 for exact copies
   double first_covered = 0, second_covered = 0;
@@ -45,10 +45,10 @@ std::string WordsOf(const PairEvidence& evidence);
 // that is not known either.
 int DistanceOf(const CataloguedPicture& first, const CataloguedPicture& second);
 
-// Looks at pairs of a library's pictures, by thumbnails, which are made of the pictures where they
-// are missing. A picture that cannot be read is only similar to others. Thumbnails that are the
-// same to the eye, of pictures of the same size, are followed by a comparison of all pixels. In
-// memory are a thousand pictures at once; those of the last pairs are kept for the next. What was
+// Looks at pairs of a library's pictures, by thumbnails, which are made from the pictures where
+// they are missing. A picture that cannot be read is only similar to others. Thumbnails that are
+// the same to the eye, of pictures of the same size, are followed by a comparison of all pixels. A
+// thousand pictures are in memory at once; those of the last pairs are kept for the next. What was
 // found is noted in the library where that can be written, and not looked at again.
 class PairJudge {
  public:

@@ -100,7 +100,7 @@ TEST_F(DuplicatePixels, GroupsSayWhatTheyAre) {
   ExpectError(ErrorCode::kInvalidArgument, {"radius"}, [&] { Find({.radius = -1}); });
 }
 
-// Another file with the same pixels: here with bytes behind the end, as some programs leave them.
+// Another file with the same pixels: here with bytes after the end, as some programs leave them.
 TEST_F(DuplicatePixels, TheSamePixelsInAnotherFileAreExact) {
   std::vector<std::byte> bytes = EncodeJpeg(SpottedPicture(300, 200, 5), 90);
   WriteBytes("one.jpg", bytes);

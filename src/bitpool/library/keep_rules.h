@@ -14,7 +14,7 @@ enum class KeepRule {
   kFolder,    // lies in a preferred folder
   kPixels,    // has the most pixels
   kFileSize,  // is the largest file
-  kOldest,    // its file was changed the longest ago
+  kOldest,    // its file was changed longest ago
   kFormat,    // has the best format, by its name: tiff, png, then heic, avif, webp, jpeg, then gif
   kPath,      // has the shortest path, and is the first by its bytes
 };
@@ -25,11 +25,11 @@ const char* NameOf(KeepRule rule);
 KeepRule FindKeepRule(std::string_view name);
 
 // In which order the rules are asked: the user's mark first, then these, then whichever of pixels
-// and size is not among them, and at last the path.
+// and size is not among them, and finally the path.
 struct KeepRules {
   std::vector<KeepRule> rules = {};
-  // The preferred folders, the most preferred first, as paths of pictures begin; for kFolder, which
-  // comes first where there are folders and it is not among the rules.
+  // The preferred folders, the most preferred first, written as paths of pictures begin; for
+  // kFolder, which comes first where there are folders and it is not among the rules.
   std::vector<std::string> folders = {};
 };
 

@@ -53,7 +53,7 @@ ChosenCoder TrainOn(const LibraryWriter& writer, const CoderChoice& choice,
   for (const FoundPicture& picture : choice.found) paths.push_back(choice.root / picture.path);
   TrainedCoder trained =
       TrainCoder(writer.env(), training, paths, writer.folder().training(), context);
-  // A library keeps its coder, so half a training is none.
+  // A library keeps its coder, so half a training is no use.
   if (trained.summary.interrupted) throw Error(ErrorCode::kCancelled, "interrupted");
   return {.coder = std::move(trained.coder), .codes = std::move(trained.codes)};
 }
@@ -96,7 +96,7 @@ void KeepCoder(const LibraryWriter& writer, const PictureCoder& coder) {
   try {
     SaveCoder(writer.env(), path, coder, IfExists::kFail);
   } catch (const Error&) {
-    if (!writer.env().Exists(path)) throw;  // otherwise another writer was faster with the same
+    if (!writer.env().Exists(path)) throw;  // otherwise another writer was faster
   }
 }
 

@@ -23,7 +23,7 @@ namespace bitpool {
 // kCorrupt when there is another one in its place.
 PictureCoder OpenLibraryCoder(Env& env, const LibraryFolder& folder, const LibraryFacts& facts);
 
-// A coder, and codes that learning it has left.
+// A coder, and codes that learning it has produced.
 struct ChosenCoder {
   PictureCoder coder;
   std::map<uint64_t, PictureCode> codes = {};  // by the checksum of the picture's bytes
@@ -45,7 +45,7 @@ struct CoderChoice {
 // The coder that was named, or is to be learned; or with a network, the library's own if it has
 // these features, or otherwise one that is learned from the pictures; without, the one whose codes
 // are being gathered; or the library's own; or, where it has none, the one that ships with the
-// program, or, for codes of other lengths than that has, one that is learned from the pictures. Its
+// program, or, for codes of other lengths than its own, one that is learned from the pictures. Its
 // file is in the library's folder afterwards. Throws kNotFound when there is nothing to learn a
 // coder from, kInvalidArgument when pictures to learn from are too few or the library's coder has
 // other bits than were asked for, kCancelled when it was stopped before there was a coder, and as

@@ -24,9 +24,9 @@ inline PictureMark MarkOf(const CataloguedPicture& picture) {
 
 // What the user decided, ready to be asked about pictures of one snapshot, which outlives this.
 //
-// That two pictures are no duplicates is said of their content: it holds for all copies of the
+// That two pictures are not duplicates is said of their content: it holds for all copies of the
 // files, wherever they are moved, until they are changed. That one is to be kept is said of the
-// file at its path; where that is gone or was changed, of any file with the content.
+// file at its path or, where that is gone or was changed, of any file with the content.
 class Decisions {
  public:
   explicit Decisions(const CatalogueSnapshot& catalogue);
@@ -41,9 +41,9 @@ class Decisions {
   std::multimap<ContentKey, std::string> kept_;  // with the path
 };
 
-// Adds a decision, or finds that there is the same one already; its id. Throws kNotFound when a
-// picture is not there, and kInvalidArgument where two pictures with the same bytes are to be no
-// duplicates.
+// Adds a decision, or finds that the same one is already there, and returns its id. Throws
+// kNotFound when a picture is not there, and kInvalidArgument where two pictures with the same
+// bytes are declared not to be duplicates.
 Decision KeepApart(Catalogue& catalogue, uint64_t first, uint64_t second);
 Decision KeepPicture(Catalogue& catalogue, uint64_t id);
 

@@ -54,7 +54,7 @@ struct Edge {
   uint64_t first, second;
   PairEvidence evidence;
 
-  // The surest first.
+  // The most certain first.
   auto order() const {
     return std::tuple(evidence.kind, -evidence.agreement, evidence.distance, first, second,
                       evidence.mirrored);
@@ -128,7 +128,7 @@ class EdgeFinding {
     });
   }
 
-  // The surest first. REQUIRES: all pictures that are compared.
+  // The most certain first. REQUIRES: all pictures that are compared.
   std::vector<Edge> Take(const ComparedPictures& pictures) {
     judge_.ForgetAllBut(pictures.ids());
     std::ranges::sort(edges_, {}, &Edge::order);

@@ -34,24 +34,24 @@ struct DuplicatePair {
 // Pictures that are joined by pairs of duplicates. The one to keep comes first, the others follow
 // by the same rules.
 struct DuplicateGroup {
-  DuplicateKind kind = DuplicateKind::kExact;  // the least sure that a picture was joined by
+  DuplicateKind kind = DuplicateKind::kExact;  // the least certain by which a picture was joined
   std::vector<DuplicatePicture> pictures;
   KeepReason reason;                 // why the first is to be kept
   std::vector<DuplicatePair> pairs;  // all that were compared, but for different pictures
 };
 
-// A radius beyond which few copies of a picture are: pictures within it are looked at. Five
+// A radius beyond which there are few copies of a picture: pictures within it are looked at. Five
 // sixteenths of the bits, and less in codes of fewer than 64, which leave less room between
 // pictures. It can be wide, since only the nearest of each picture are looked at. Among few
-// pictures half of the bits, which is as far as pictures are from each other in the mean: to look
-// at the nearest of each, however far, then takes no longer than to index them.
+// pictures half of the bits, which is how far apart pictures are on average: looking at the nearest
+// of each, however far, then takes no longer than indexing them.
 inline constexpr int64_t kFewPictures = 500;
 constexpr int DefaultDuplicateRadius(int bits, int64_t pictures) {
   if (pictures <= kFewPictures) return bits / 2;
   return bits >= 64 ? 5 * bits / 16 : std::max(0, (bits - 8) / 4);
 }
 
-// A radius that joins little but copies of one picture, also where nobody looks: an eighth of the
+// A radius that joins little but copies of one picture, even where nobody looks: an eighth of the
 // bits, and less in codes of fewer than 64. Chosen on photographs, with the edited copies of
 // `bitpool-bench duplicates`. With 64 bits 86 % of them are within 8 bits of their picture and, of
 // 500,000 pairs of different pictures, none within 10, one within 11, seven within 12, two to three
@@ -61,13 +61,13 @@ constexpr int DefaultSimilarRadius(int bits) {
   return bits >= 64 ? bits / 8 : std::max(0, (bits - 16) / 6);
 }
 
-// Bits by which the perceptual hashes of a picture and an edited copy may differ, which are looked
-// at too, whatever their codes.
+// Bits by which the perceptual hashes of a picture and an edited copy may differ, for the pair to
+// be looked at too, whatever their codes.
 inline constexpr int kHashRadius = 14;
 
-// What is looked for.
+// What to search for.
 struct DuplicateSearch {
-  // Pairs whose codes, or perceptual hashes, differ by at most so many bits are looked at. Unset:
+  // Pairs whose codes, or perceptual hashes, differ by at most this many bits are looked at. Unset:
   // DefaultDuplicateRadius, and kHashRadius for hashes, which is the most for them.
   std::optional<int> radius = {};
   // Pairs that are only similar join groups too: within the radius, or, where it is not set,
@@ -80,7 +80,7 @@ struct DuplicateSearch {
 // The code of a picture that is not in the library, with the library's coder.
 using PictureEncoder = CandidatePairs::PictureEncoder;
 
-// Groups of two and more pictures, in the order of the path of the first. Pictures with the same
+// Groups of two or more pictures, in the order of the path of the first. Pictures with the same
 // bytes are always in one group; pictures that the user keeps apart never are. `encode` is for
 // mirrored copies. Throws kInvalidArgument for a radius below 0, or mirrored copies without it.
 std::vector<DuplicateGroup> FindDuplicates(const LibrarySnapshot& library,

@@ -96,7 +96,7 @@ std::optional<LibraryFacts> ReadFacts(const Settings& settings) {
   facts.root = settings.Text(kRootKey);
   facts.coder = settings.Text(kCoderKey);
   facts.bits = settings.Bits(kBitsKey, facts.coder);
-  if (version == 1) return facts;  // its index file was another one
+  if (version == 1) return facts;  // it had another index file
   facts.next_coder = settings.Text(kNextCoderKey);
   facts.next_bits = settings.Bits(kNextBitsKey, facts.next_coder);
   facts.index_generation = settings.Number(kIndexGenerationKey);

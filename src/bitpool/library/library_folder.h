@@ -40,7 +40,7 @@ class LibraryFolder {
   }
   // The one coder of a library of version 1.
   std::filesystem::path first_version_coder() const { return path_ / "coder.bpc"; }
-  // Where a coder is learned; only there meanwhile.
+  // Where a coder is learned; there only while that lasts.
   std::filesystem::path training() const { return path_ / "training"; }
   std::filesystem::path lock() const { return path_ / "lock"; }
   std::filesystem::path thumbnails() const { return path_ / "thumbnails"; }
@@ -66,30 +66,30 @@ struct LibraryFacts {
   std::vector<std::string> exclude;  // as PictureSearch has it
   int bits = 0;                      // of the codes; 0 before there are any
   std::string coder;                 // digest of what made the codes; empty before there are any
-  // The same of the codes that are gathered to take their place; empty when there are none.
+  // The same for the codes that are gathered to take their place; empty when there are none.
   int next_bits = 0;
   std::string next_coder;
   // The catalogue is the truth, and the index file a copy of its codes at one generation. The
   // digest is that of IndexFile; a file with another one is not used.
   uint64_t index_generation = 0;
   std::string index_digest;
-  // An update began and has not ended: it is still running, or was killed and may have left files
-  // that belong to nothing.
+  // An update began and has not ended: it is still running, or was killed and may have left stray
+  // files.
   bool unfinished = false;
 
   bool operator==(const LibraryFacts&) const = default;
 };
 
-// Nothing for a library that was begun and has no settings yet. Throws kUnsupported when a newer
-// Bitpool made the library and kCorrupt for settings without meaning; `name` is for messages.
+// Returns nothing for a library that was begun and has no settings yet. Throws kUnsupported when a
+// newer Bitpool made the library and kCorrupt for settings without meaning; `name` is for messages.
 std::optional<LibraryFacts> ReadLibraryFacts(const CatalogueSnapshot& catalogue,
                                              const std::string& name);
 // The same as a batch sees them, which others cannot change before it is over.
 std::optional<LibraryFacts> ReadLibraryFacts(const CatalogueBatch& batch, const std::string& name);
 void PutLibraryFacts(CatalogueBatch& batch, const LibraryFacts& facts);
 
-// Tells what belongs to a library and is no picture of the user's: the files of this one, and what
-// is in folders that are named .bitpool.
+// Tells what belongs to a library and is not one of the user's pictures: the files of this one, and
+// what is in folders that are named .bitpool.
 class LibraryFiles {
  public:
   // The library need not be there.

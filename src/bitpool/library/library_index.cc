@@ -51,7 +51,7 @@ bool LibraryIndex::Follow(const CatalogueSnapshot& catalogue, const LibraryFacts
   try {
     return ApplyChanges(*index_, catalogue, generation_);
   } catch (const Error&) {
-    return false;  // reading everything tells what is wrong
+    return false;  // reading everything shows what is wrong
   }
 }
 

@@ -44,7 +44,7 @@ class LibraryIndex {
   std::string damaged_digest_;  // of the one that is not to be trusted
 };
 
-// How many codes the index file has, if it is the one the facts speak of and undamaged; otherwise
+// How many codes the index file has, if it is the one that the facts name and undamaged; otherwise
 // nothing. The file is read as a whole.
 std::optional<Index> CodesInSoundFile(Env& env, const LibraryFolder& folder,
                                       const LibraryFacts& facts, const RunContext& context);

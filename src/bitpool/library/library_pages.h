@@ -14,7 +14,7 @@ namespace bitpool {
 // Pages that stand alone, in the style of reports: thumbnails inside, no script, nothing from the
 // network. A thumbnail leads to the picture's file.
 
-// What was asked for.
+// What was searched for.
 struct AskedPicture {
   std::string name;
   std::vector<std::byte> thumbnail;  // a JPEG; may be empty

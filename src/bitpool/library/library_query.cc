@@ -128,7 +128,7 @@ std::vector<QueryMatch> QueryById(const LibrarySnapshot& library, uint64_t id,
     const bool set = (query.code[static_cast<size_t>(bit / 8)] >> (bit % 8) & 1) != 0;
     query.projection[bit] = set ? 1.0F : -1.0F;
   }
-  // One more, because the picture itself is among them, or as many others that are as near.
+  // One more, because the picture itself is among them, or that many others are as near.
   std::vector<QueryMatch> matches = QueryLibrary(
       library, query,
       {.k = std::min<int64_t>(options.k, library.index().size()) + 1, .order = options.order},

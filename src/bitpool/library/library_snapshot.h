@@ -16,7 +16,7 @@ namespace bitpool {
 
 // A library as it is at one moment: its settings, its catalogue and its codes are of one version,
 // whatever is updated meanwhile. One thread at a time. It should not be kept for long, because it
-// holds up some work of the catalogue's.
+// holds up some of the catalogue's work.
 class LibrarySnapshot {
  public:
   LibrarySnapshot(Env& env, LibraryFolder folder, LibraryFacts facts,

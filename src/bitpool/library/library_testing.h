@@ -135,7 +135,7 @@ class PictureFolder {
   }
   UpdateSummary Update() { return Update(MakeUpdate(), RunContext({.threads = 2})); }
 
-  // The library as it is now, opened anew.
+  // The library as it is now, opened again.
   LibrarySnapshot Open() const { return PictureLibrary::Open(Env::Posix(), library())->Snapshot(); }
 
   std::atomic<int> reads = 0;  // of the last update

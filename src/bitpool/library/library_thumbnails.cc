@@ -75,7 +75,7 @@ void LibraryThumbnails::Write(uint64_t id, std::span<const std::byte> thumbnail)
   try {
     WriteFile(env_, path, thumbnail, IfExists::kFail);
   } catch (const Error&) {
-    if (!env_.Exists(path)) throw;  // otherwise another process was faster with the same
+    if (!env_.Exists(path)) throw;  // otherwise another process was faster
   }
 }
 

@@ -19,9 +19,9 @@ inline constexpr Index kThumbnailSide = 256;
 
 // A thumbnail as libraries have them. Throws as DecodePicture.
 std::vector<std::byte> MakeThumbnail(std::span<const std::byte> picture);
-// The same of a picture that is decoded already, in this size or a smaller one.
+// The same for a picture that is already decoded, in this size or a smaller one.
 std::vector<std::byte> ThumbnailOf(const Picture& decoded);
-// The perceptual hash by which copies of a picture are looked for. It is made of the thumbnail, so
+// The perceptual hash by which copies of a picture are found. It is made from the thumbnail, so
 // that a library gets the same one whenever it is made. Nothing when there is no such JPEG.
 std::optional<uint64_t> HashOfThumbnail(std::span<const std::byte> thumbnail);
 
@@ -39,7 +39,7 @@ class LibraryThumbnails {
   std::vector<std::byte> Read(uint64_t id) const;
   // The ids that have a thumbnail, ascending.
   std::vector<uint64_t> List() const;
-  // Replaces one that is there. Does nothing for no bytes.
+  // Replaces an existing one. Does nothing for no bytes.
   void Write(uint64_t id, std::span<const std::byte> thumbnail) const;
   // Does nothing when there is none.
   void Remove(uint64_t id) const;

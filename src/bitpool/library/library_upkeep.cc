@@ -19,9 +19,9 @@
 namespace bitpool {
 namespace {
 
-// The index file is written anew when more than one code in so many has changed since. Until then
+// The index file is rewritten when more than one code in this many has changed since. Until then
 // whoever opens it applies the changes, which takes a few hundredths of a second for a hundred
-// thousand. Over many updates a code is written about so many times for each that changed.
+// thousand. Over many updates a code is written about this many times for each that changed.
 constexpr uint64_t kChangedShare = 10;
 
 bool IsUpToDate(const CatalogueSnapshot& catalogue, const LibraryFacts& facts,

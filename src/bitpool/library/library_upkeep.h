@@ -14,13 +14,14 @@ struct ChangingLibrary {
   Catalogue& catalogue;
 };
 
-// What an update does at its end, also when an earlier process was killed before it came to this:
-// the index file is written anew where it is not usable or too much has changed since, and what
-// belongs to nothing is removed. With `sweep` thumbnails are looked through as well.
+// What an update does at its end, even when an earlier process was killed before it got there: the
+// index file is rewritten where it is not usable or too much has changed since, and what belongs to
+// nothing is removed. With `sweep` thumbnails are looked through as well.
 void FinishUpdate(const ChangingLibrary& library, LibraryFacts facts, bool sweep,
                   const RunContext& context);
 
-// The same of a shared library, when no pictures are left to be done; others may be at it as well.
+// The same for a shared library, when no pictures are left to be done; others may be doing it as
+// well.
 void FinishSharedUpdate(const ChangingLibrary& library, bool sweep, const RunContext& context);
 
 }  // namespace bitpool

@@ -11,7 +11,7 @@
 
 namespace bitpool {
 
-// The right to change a library. There is one at a time, but of a shared library any number: what
+// The right to change a library. There is one at a time, but any number for a shared library: what
 // they change is ordered by the catalogue.
 class LibraryWriter {
  public:

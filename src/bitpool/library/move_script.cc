@@ -7,8 +7,7 @@
 namespace bitpool {
 namespace {
 
-// In single quotes nothing has a meaning but the quote itself, which is written between two such
-// strings.
+// In single quotes only the quote itself has a meaning, which is written between two such strings.
 std::string Quoted(std::string_view text) {
   std::string quoted = "'";
   for (const char c : text) {
@@ -22,7 +21,7 @@ std::string Quoted(std::string_view text) {
 }
 
 // A path from the folder of pictures begins with "./", so that none is taken for an option.
-// Pictures of further folders have paths of their own, from the root of all.
+// Pictures of further folders have absolute paths of their own.
 std::string ScriptPath(const std::string& path) {
   return path.starts_with('/') ? path : "./" + path;
 }

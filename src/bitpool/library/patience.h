@@ -14,12 +14,12 @@ namespace bitpool {
 // Waits for what is away, and says so.
 class Patience {
  public:
-  // `tell` is told what is waited for, and may be empty.
+  // `tell` is called with what is waited for, and may be empty.
   Patience(std::function<void(const std::string&)> tell, const RunContext& context)
       : tell_(std::move(tell)), context_(context) {}
 
   // Does a job again and again while the database is away. The job must be one that may be done
-  // twice, because a commit of which nobody heard may have been done.
+  // twice, because a commit whose outcome nobody heard may have been done.
   template <class Job>
   auto Try(const Job& job) const -> decltype(job()) {
     for (bool told = false;; told = true) {

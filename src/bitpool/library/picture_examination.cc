@@ -65,7 +65,7 @@ void Encode(const PictureEncoding& encoding, std::span<const std::byte> bytes,
     MakeThumbnailOf(encoding, bytes, code, examined);
   } catch (const std::bad_alloc&) {
     throw;
-  } catch (const std::exception& failure) {  // also those of the libraries that look at pictures
+  } catch (const std::exception& failure) {  // including those of decoding libraries
     const auto* error = dynamic_cast<const Error*>(&failure);
     if (error != nullptr && error->code() == ErrorCode::kCancelled) throw;
     examined.fate = PictureFate::kFailed;
@@ -140,7 +140,7 @@ ExaminedPicture ExaminePicture(const LibraryUpdate& update, const FoundPicture& 
   } catch (const std::bad_alloc&) {
     examined.fate = PictureFate::kUnreadable;
     examined.reason = "out of memory";
-    examined.thumbnail.clear();  // belongs to nothing that is noted
+    examined.thumbnail.clear();  // belongs to no picture that is noted
   }
   return examined;
 }

@@ -51,7 +51,7 @@ struct ExaminedElsewhere {
   std::function<std::optional<ExaminedPicture>(const FoundPicture&)> find = {};
 };
 
-// What a library is to be brought up to date with.
+// What to bring a library up to date with.
 struct LibraryUpdate {
   std::filesystem::path root;  // the folder of pictures
   // Further folders, absolute, and what is left out; the library notes both.
@@ -66,9 +66,9 @@ struct LibraryUpdate {
   ExaminedElsewhere elsewhere = {};                // by the same encoding
   uint64_t max_bytes = DecodeOptions().max_bytes;  // larger files have failed and are not read
   size_t batch = 64;                               // pictures between two commits
-  // Is told of every failure as it comes, on the thread that updates; may be empty.
+  // Called with every failure as it comes, on the thread that updates; may be empty.
   std::function<void(const FailedPicture&)> on_failure = {};
-  // Is told what this waits for, once for each time: a database that is away, or other processes;
+  // Called with what this waits for, once each time: a database that is away, or other processes;
   // may be empty.
   std::function<void(const std::string&)> on_wait = {};
 
@@ -92,7 +92,7 @@ struct KnownPicture {
 bool CanBeSeen(const CataloguedPicture& picture);
 
 // Reads a picture and, if its content is not the one that is known, encodes it. `known` may be
-// null. Throws nothing but what shows a mistake in the program.
+// null. Throws only what shows a mistake in the program.
 ExaminedPicture ExaminePicture(const LibraryUpdate& update, const FoundPicture& found,
                                const KnownPicture* known);
 

@@ -58,7 +58,7 @@ class FolderList {
     std::vector<std::string> known = folders_;
     known.push_back(Full(root_));
     for (const std::string& other : known) {
-      if (IsInFolder(full, other)) return;  // looked through already
+      if (IsInFolder(full, other)) return;  // already looked through
       if (!IsInFolder(other, full)) continue;
       throw Error(ErrorCode::kInvalidArgument, folder.string(),
                   fmt::format("contains {}, which the library has already; expected another "

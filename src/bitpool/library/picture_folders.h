@@ -27,7 +27,8 @@ struct FoundInFolders {
   std::vector<std::string> folders;  // further ones, absolute
   std::vector<std::string> exclude;
   std::vector<FoundPicture> found;  // by path; in further folders paths are absolute
-  // What could not be looked at; also a further folder that is not there now, whose pictures stay.
+  // What could not be looked at, including a further folder that is not there now, whose pictures
+  // stay.
   std::vector<FailedPicture> unreadable;
 };
 

@@ -11,7 +11,7 @@
 // many threads.
 namespace bitpool {
 
-// Where the pixels of a picture are found.
+// Where to find the pixels of a picture.
 struct PictureFile {
   uint64_t id = 0;
   std::filesystem::path path;
@@ -21,7 +21,7 @@ struct PictureFile {
 // when neither can be read.
 std::optional<Picture> ReadSmall(const LibrarySnapshot& library, const PictureFile& file);
 
-// Whether two files show the same pixels, each of them. Nothing when one cannot be read.
+// Whether two files show the same pixels, all of them. Nothing when one cannot be read.
 std::optional<bool> HaveSamePixels(const LibrarySnapshot& library, const PictureFile& a,
                                    const PictureFile& b);
 

@@ -46,8 +46,8 @@ void CheckStorage(Env& env, const LibraryFolder& folder, const std::string& id) 
               fmt::format("{} is the storage of another library", folder.path().string()));
 }
 
-// The id that a storage has or gets. One with nothing but an id is what a process leaves that was
-// killed before the library was there.
+// The id that a storage has or gets. One with only an id was left by a process that was killed
+// before the library was there.
 std::string MakeId(Env& env, const fs::path& storage, const std::string& name) {
   if (!env.Exists(storage / kIdFile)) {
     const std::string id = NewId();

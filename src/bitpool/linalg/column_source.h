@@ -21,8 +21,8 @@ class ColumnSource {
   virtual Index size() const = 0;  // the number of columns
 
   // Columns [first, first + count). They lie either in the source's own memory or in `buffer`,
-  // whose size and content are the source's to choose; the view is good until either goes away or
-  // `buffer` is used again. Throws kInvalidArgument when the range is not inside the source.
+  // whose size and content are the source's to choose; the view is valid until either is destroyed
+  // or `buffer` is used again. Throws kInvalidArgument when the range is not inside the source.
   ColumnsView Read(Index first, Index count, MatrixF& buffer) const;
 
  private:

@@ -5,8 +5,8 @@
 
 namespace bitpool {
 
-// k-means++: so many of the samples, each next one drawn with a probability proportional to its
-// squared distance to those before. Samples that are there already have none, so a sample is drawn
+// k-means++: this many of the samples, each next one drawn with a probability proportional to its
+// squared distance to those before. For samples already drawn it is zero, so a sample is drawn
 // twice only when no different one is left. REQUIRES: there are samples.
 MatrixF ChooseSeeds(MatrixF samples, Index clusters, const RunContext& context);
 

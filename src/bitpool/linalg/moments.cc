@@ -141,7 +141,7 @@ SumTerms<S> SumRuns(const ShardPlace& place, Index columns, const S& blank,
       context.StartProgress("moments", "columns", static_cast<uint64_t>(place.count));
   const Index end = place.first + place.count;
   TermBuilder<S> builder(place, blank);
-  // The chunks of a block that began in another shard are apart, so they are done side by side.
+  // The chunks of a block that began in another shard are separate, so they are done in parallel.
   const Index leading = std::min(place.count, (kSumBlock - place.first % kSumBlock) % kSumBlock);
   std::vector<S> chunks(static_cast<size_t>((leading + kChunkColumns - 1) / kChunkColumns), blank);
   context.ParallelFor(chunks.size(), 1, [&](size_t i, size_t /*end*/) {

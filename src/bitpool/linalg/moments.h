@@ -20,7 +20,7 @@
 //
 // All values must be finite and small enough for their squares to fit into single precision (below
 // about 1e18); otherwise kInvalidArgument is thrown, which names the column where one is to blame,
-// and the object is to be thrown away.
+// and the object must then be discarded.
 
 namespace bitpool {
 
@@ -35,7 +35,7 @@ class Moments {
   // From parts that were stored. Throws kInvalidArgument when their sizes do not agree.
   Moments(Index count, VectorD mean, MatrixD scatter);
 
-  // Adds samples. How they are cut into calls makes no difference but for rounding.
+  // Adds samples. How they are divided among calls makes no difference except for rounding.
   void Add(const MatrixFRef& block);
   void Merge(const Moments& other);
   void Visit(FieldVisitor& fields);

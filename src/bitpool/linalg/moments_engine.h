@@ -148,7 +148,7 @@ struct ColumnRun {
 // Adds columns of sources to whichever sums are wanted. Batch by batch: chunks are read, centred
 // and multiplied in parallel, by chunk or by tile; then strips of the sums are updated in parallel,
 // each from all chunks in their order. So there is one copy of the sums, no serial part that grows
-// with the threads, and a result that depends on nothing but the data.
+// with the threads, and a result that depends only on the data.
 class MomentsEngine {
  public:
   MomentsEngine(Moments& moments, const ColumnSource& source, const ColumnRun& run)

@@ -48,7 +48,7 @@ RidgeSolver::RidgeSolver(const Moments& inputs, double ridge) : dimension_(input
   const double norm = system.cwiseAbs().colwise().sum().maxCoeff();
   Eigen::LLT<MatrixD> cholesky(system);
   if (cholesky.info() == Eigen::Success && norm > 0) {
-    // 1 / ‖A⁻¹‖₁ is a lower bound of the smallest eigenvalue.
+    // 1 / ‖A⁻¹‖₁ is a lower bound on the smallest eigenvalue.
     if (ridge > level || cholesky.rcond() * norm > level) {
       factor_ = std::move(cholesky);
       return;

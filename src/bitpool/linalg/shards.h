@@ -16,7 +16,8 @@
 // Training over shards. A trainer is a loop: a pass says what is to be computed and carries the
 // state that the computation needs; every shard computes its part, and remembers what is its own,
 // such as the codes of its samples; the parts are merged in the order of the shards, and give the
-// next state. Where the shards are, in this process or behind files, the trainer does not know.
+// next state. The trainer does not know where the shards are, in this process or reached through
+// files.
 
 namespace bitpool {
 
@@ -39,7 +40,7 @@ class Shard {
   // The columns of its samples, one each, which must outlive this. Throws kInvalidArgument for
   // another number of columns.
   void Give(const std::string& name, const ColumnSource& columns);
-  // Null where nothing of the name was given.
+  // Null where nothing of that name was given.
   const ColumnSource* given(const std::string& name) const;
 
   // Notes: arrays that stay with the shard from one pass to the next; empty at first.
@@ -97,9 +98,8 @@ class Pass {
   virtual void Visit(FieldVisitor& fields) = 0;
   // A part to be read into.
   virtual std::unique_ptr<Part> NewPart() const = 0;
-  // A function of the pass, the shard's columns and its notes, and of nothing else: not of the
-  // threads, nor of the other shards. Throws kInvalidArgument when the shard does not have what the
-  // pass needs.
+  // A function only of the pass, the shard's columns and its notes, not of the threads nor of the
+  // other shards. Throws kInvalidArgument when the shard does not have what the pass needs.
   virtual std::unique_ptr<Part> Compute(Shard& shard, const RunContext& context) const = 0;
 };
 

@@ -16,12 +16,12 @@
 // one process, however they were cut.
 //
 // Additions of floating-point numbers do not associate, so the order of all of them is fixed, by
-// the place of a sample in the whole and by nothing else. Samples are summed in chunks of up to
-// kShardAlignment (512, 1024 or 2048, as the computation likes). Chunks are added from left to
-// right within a block of kSumBlock samples, and blocks from left to right in the whole. A shard
-// begins at a multiple of kShardAlignment. Of the blocks that begin in it, it needs to keep one sum
-// each; of a block that began before it, the sum of every chunk. Shards of whole blocks are
-// therefore the cheap ones, and any others are possible.
+// the place of a sample in the whole alone. Samples are summed in chunks of up to kShardAlignment
+// (512, 1024 or 2048, as the computation likes). Chunks are added from left to right within a block
+// of kSumBlock samples, and blocks from left to right in the whole. A shard begins at a multiple of
+// kShardAlignment. Of the blocks that begin in it, it needs to keep one sum each; of a block that
+// began before it, the sum of every chunk. Shards of whole blocks are therefore the cheap ones, and
+// any others are possible.
 
 namespace bitpool {
 
@@ -89,7 +89,7 @@ class PrefixedFields : public FieldVisitor {
   std::string prefix_;
 };
 
-// What adds up: after a.Merge(b), a is of the samples of both, those of b behind those of a.
+// What adds up: after a.Merge(b), a is of the samples of both, those of b after those of a.
 // Visit checks what it has read, and throws kInvalidArgument for fields that do not agree. A value
 // made without arguments is only good for being read into.
 template <class T>

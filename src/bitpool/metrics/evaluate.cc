@@ -170,7 +170,7 @@ class ScannedCodes {
     }
     ScanBlocks(Block(block), std::min(kTileBlocks, block_count_ - block), queries,
                std::span(requests).first(queries.size()));
-    // Every code is within the threshold, so the hits are all codes in order, and behind the last
+    // Every code is within the threshold, so the hits are all codes in order, and after the last
     // one the unused lanes.
     const size_t first = block * kBlockCodes;
     for (size_t i = 0; i < queries.size(); ++i) {

@@ -20,7 +20,7 @@ double Ratio(Index part, Index whole) {
   return whole == 0 ? kNothingRelevant : static_cast<double>(part) / static_cast<double>(whole);
 }
 
-// Puts an item behind the others. Neighbours of the same worth share a group.
+// Puts an item after the others. Neighbours of the same worth share a group.
 void AppendPure(bool relevant, std::vector<TieGroup>& groups) {
   if (groups.empty() || (groups.back().relevant > 0) != relevant) groups.emplace_back();
   ++groups.back().items;
@@ -90,7 +90,7 @@ struct Before {
   Index relevant = 0;
 };
 
-// What relevant results at the places i = 1 … count behind N results add to the sum of an average
+// What relevant results at the places i = 1 … count after N results add to the sum of an average
 // precision, cut into parts that do not depend on how many relevant ones there are. With p relevant
 // results before it, a relevant result at rank n adds
 //   rectangular:  (p + 1) / n

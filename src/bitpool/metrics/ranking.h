@@ -23,7 +23,7 @@ struct TieGroup {
 // items are left out, as if they were not in the database. Short codes tie heavily, so this is much
 // shorter than a list of results, and every measure below is a function of it.
 struct Ranking {
-  std::vector<TieGroup> groups;  // nearest first; may be empty ones
+  std::vector<TieGroup> groups;  // nearest first; some may be empty
   Index relevant = 0;            // in the database, whether in a group or not
 };
 
@@ -75,19 +75,19 @@ enum class ApDivisor : uint8_t {
 struct ApDefinition {
   ApKind kind = ApKind::kRectangular;
   ApDivisor divisor = ApDivisor::kExisting;
-  Index cutoff = 0;  // only the first so many results count; 0: all
+  Index cutoff = 0;  // only this many results count, the first; 0: all
 
   // Throws kInvalidArgument when a field has no meaning.
   void Validate() const;
 };
 
 // All three are expected values over the orders inside the groups, computed exactly (but for
-// rounding), also where the cutoff falls inside a group; after McSherry and Najork, "Computing
+// rounding), even where the cutoff falls inside a group; after McSherry and Najork, "Computing
 // information retrieval performance measures efficiently in the presence of tied scores" (2008).
 // Average precision and recall are NaN where nothing is relevant.
 double AveragePrecision(const Ranking& ranking, const ApDefinition& definition);
 
-// Relevant results among the first k, divided by k also where there are fewer results than k.
+// Relevant results among the first k, divided by k even where there are fewer results than k.
 // REQUIRES: k > 0.
 double PrecisionAt(const Ranking& ranking, Index k);
 

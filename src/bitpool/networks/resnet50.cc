@@ -17,7 +17,7 @@ constexpr double kNormalisationEpsilon = 1.001e-5;
 
 struct Convolution {
   std::string name = {};           // as Keras has it
-  std::string normalisation = {};  // the batch normalisation behind it
+  std::string normalisation = {};  // the batch normalisation after it
   int64_t side = 1;                // of the kernel
   int64_t stride = 1;
   int64_t in = 0, out = 0;  // maps

@@ -25,7 +25,7 @@ namespace fs = std::filesystem;
 // Of the random numbers; TrainOnFeatures uses smaller ones.
 constexpr uint64_t kDrawStream = 101, kSampleStream = 102, kViewStream = 103;
 // Features that are needed for each component of the whitening: with fewer, the smallest variances
-// are far too small and the embedding blows up noise.
+// are far too small and the embedding amplifies noise.
 constexpr Index kFeaturesPerComponent = 4;
 // Samples that are wanted for each bit, and at most, where there are few pictures.
 constexpr Index kSamplesPerBit = 4, kMostSamples = 1024;

@@ -54,7 +54,7 @@ class PartFile {
       return FeatureFile::Open(env_, file_).about().value("key", "") == key_;
     } catch (const Error& error) {
       if (error.code() == ErrorCode::kIo || error.code() == ErrorCode::kResources) throw;
-      return false;  // what it is does not matter: it is made anew
+      return false;  // what it is does not matter: it is made again
     } catch (const json::exception&) {
       return false;
     }

@@ -17,8 +17,8 @@ struct PictureExtraction {
   std::filesystem::path output;  // .bpf
   IfExists if_exists = IfExists::kFail;
   ViewPlan views = {};     // to be described with every picture
-  Index limit = 0;         // only so many pictures, the first by their paths; 0: all
-  Index part_size = 1000;  // pictures that are lost at most when the job is interrupted
+  Index limit = 0;         // only this many pictures, the first by their paths; 0: all
+  Index part_size = 1000;  // the most pictures that are lost when the job is interrupted
   bool resume = false;     // go on with the parts that an interrupted job left
 
   // Throws kInvalidArgument, naming the field and what was expected.
@@ -32,12 +32,12 @@ struct ExtractedPictures {
   std::vector<FailedPicture> failed;  // and are left out: pictures, folders that cannot be read
 };
 
-// What decides about the views of a picture.
+// What decides the views of a picture.
 nlohmann::json DescribeViews(const ViewPlan& plan);
 
 // The local features of all pictures of a folder as a feature set, in half precision, in the order
-// of their paths, which are their names; views stand behind their picture, as "PATH#1" and so on.
-// In memory are two pictures for each thread.
+// of their paths, which are their names; views stand after their picture, as "PATH#1" and so on.
+// Two pictures for each thread are in memory.
 //
 // The features are first written in parts beside the output, `OUTPUT.part-00000` and so on, which
 // are joined and removed at the end. An interrupted job leaves its complete parts. The next one

@@ -65,7 +65,7 @@ std::string Content(const fs::path& path) {
   return testing::ToString(Env::Posix().Read(path, uint64_t{1} << 30));
 }
 
-// Asks to stop when so many pictures are done.
+// Asks to stop when this many pictures are done.
 class StopAfter : public ProgressSink {
  public:
   StopAfter(std::stop_source& source, uint64_t pictures) : source_(source), pictures_(pictures) {}

@@ -16,7 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Enough for the closed form (docs/networks.md), and as much as one waits for.
+// Enough for the closed form (docs/networks.md), and as much as one is willing to wait for.
 constexpr Index kScenePictures = 300;
 constexpr Index kSceneViews = 4;
 

@@ -19,7 +19,8 @@ struct CodeNetwork {
   CnnPaths files;
   CnnOptions options = {.layer = ""};  // no layer: what the network gives in the end
   double threshold = 0;  // an output of this and more is a 1; for 0 and 1 as outputs, 0.5
-  // With these pictures the output, centred, is turned so that little is lost by its signs (ITQ).
+  // With these pictures the output, centred, is rotated so that little is lost by taking its signs
+  // (ITQ).
   std::vector<std::filesystem::path> rotate_on = {};
   int bits = 0;  // with rotate_on; 0: as many as there are outputs
 
@@ -32,8 +33,8 @@ struct MadeCoder {
   std::vector<FailedPicture> failed;  // of rotate_on, those that could not be used
 };
 
-// The coder of such a network, which is part of it. Throws kInvalidArgument for a network whose
-// output is not one vector of at most kMaxBits numbers, or without a picture to learn from.
+// The coder of such a network, which becomes part of it. Throws kInvalidArgument for a network
+// whose output is not one vector of at most kMaxBits numbers, or without a picture to learn from.
 MadeCoder CoderFromNetwork(Env& env, const CodeNetwork& network, const RunContext& context);
 
 }  // namespace bitpool

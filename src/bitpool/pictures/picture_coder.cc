@@ -41,7 +41,7 @@ std::string DigestOf(const PictureDescriber& describer, const HashModel& model) 
   return ContentDigest(std::as_bytes(std::span(described)));
 }
 
-// Runs `read`; what it refuses about its arguments is damage here.
+// Runs `read`; arguments that it refuses are damage here.
 template <class Read>
 auto ReadingSection(const Container& container, const char* section, const Read& read) {
   try {

@@ -44,7 +44,7 @@ class PictureCoder {
   PictureCoder(PictureDescriber describer, StoredModel model);
 
   int bits() const;
-  // Of everything that decides about codes. Only codes of equal digests can be compared.
+  // Of everything that decides the codes. Only codes of equal digests can be compared.
   const std::string& digest() const;
   const PictureDescriber& describer() const;
   const StoredModel& model() const;
@@ -52,7 +52,7 @@ class PictureCoder {
   // Throws as DecodePicture; kInvalidArgument, "no local features", where there is nothing to
   // describe.
   PictureCode Encode(std::span<const std::byte> picture) const;
-  // Of the picture as a mirror shows it: its code is near to those of mirrored copies.
+  // Of the mirror image of the picture: its code is near those of mirrored copies.
   PictureCode EncodeMirrored(std::span<const std::byte> picture) const;
   // The local features, embedded, that Encode pools.
   MatrixF Describe(const Picture& picture) const;
@@ -86,7 +86,7 @@ struct CoderTraining {
   // Dimensions of a network's features after a local PCA, learned from the pictures; 0: as they
   // come.
   Index reduced = 0;
-  Index pictures = 2000;   // learn from at most so many, drawn by the seed
+  Index pictures = 2000;   // learn from at most this many, drawn by the seed
   Index sample = 200'000;  // local features the embedding learns from, at most
 
   // Throws kInvalidArgument, naming the field and what was expected.
@@ -111,8 +111,8 @@ struct TrainedCoder {
 // - the embedding has only as many anchors as there are features to learn it from (four for each of
 //   its components), and there is none where two anchors would be too many;
 // - without views, each picture is learned several times, as a whole and as random halves of its
-//   features, so that there are four samples for each bit and the bits tell more than these
-//   pictures apart.
+//   features, so that there are four samples for each bit and the bits tell apart more
+//   than these pictures.
 //
 // A picture that cannot be used is reported and the others are used. Stopped, it throws kCancelled,
 // or gives what is learned by then with summary.interrupted. Throws kInvalidArgument when no

@@ -216,7 +216,7 @@ TEST(PictureCoder, AReductionIsPartOfTheCoder) {
   ExpectError(ErrorCode::kInvalidArgument, {"reduced"}, [&] { training.Validate(); });
 }
 
-// `index` takes these instead of encoding the pictures anew.
+// `index` takes these instead of encoding the pictures again.
 TEST(PictureCoder, TheCodesOfATrainingAreThoseOfTheCoder) {
   const TempFolder folder;
   const std::vector<fs::path> pictures = WritePictures(folder, 12);

@@ -41,16 +41,16 @@ struct NetworkBytes {
   std::vector<std::byte> definition, weights;
 };
 
-// What decides about the features, without the network: the settings of the kind alone, and the
-// version of all that is done with pictures before (decoding, scaling) and in the extractors.
+// What decides the features, without the network: the settings of the kind alone, and the version
+// of all that is done with pictures before (decoding, scaling) and in the extractors.
 nlohmann::json DescribeExtractor(const ExtractorSettings& settings);
 // Throws kCorrupt for anything that DescribeExtractor did not make, kUnsupported for a version that
 // is newer than this program.
 ExtractorSettings ParseExtractor(const nlohmann::json& description);
 
-// Turns pictures into local features: decoded, scaled, extracted, with a reduction reduced and,
-// with an embedding, embedded. Never changes, may be used from many threads, and copies share
-// everything.
+// Turns pictures into local features: decoded, scaled, extracted and, where there is a reduction or
+// an embedding, reduced and embedded. Never changes, may be used from many threads, and copies
+// share everything.
 class PictureDescriber {
  public:
   // Throws kInvalidArgument for settings without meaning or an embedding of another dimension, and
@@ -67,7 +67,7 @@ class PictureDescriber {
   Index dimension() const;  // of a feature
   // Whether a picture has one feature, a vector of the whole, and needs no pooling.
   bool gives_one_vector() const;
-  // Of everything that decides about the features. Equal digests, equal features.
+  // Of everything that decides the features. Equal digests mean equal features.
   const std::string& digest() const;
 
   // The same with features that are reduced as soon as they are extracted, before any embedding.
@@ -76,7 +76,7 @@ class PictureDescriber {
   // The same without the embedding, and with another.
   PictureDescriber WithEmbedding(std::optional<TriangulationEmbedding> embedding) const;
 
-  // The picture as it is described. Throws as DecodePicture.
+  // The picture in the form in which it is described. Throws as DecodePicture.
   Picture Decode(std::span<const std::byte> bytes) const;
   PictureFacts Inspect(std::span<const std::byte> bytes) const;
   // The features of a picture that Decode gave; none where there is nothing to describe.

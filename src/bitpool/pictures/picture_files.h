@@ -29,7 +29,7 @@ struct FailedPicture {
 // .avif, in letters of any case.
 bool HasPictureName(const std::filesystem::path& path);
 
-// What is passed over when pictures are looked for.
+// What is passed over in the search for pictures.
 struct PictureSearch {
   bool hidden_folders = true;  // false: not into folders whose names begin with a point
   // Patterns with *, ? and [ ] of files and folders that are left out. One without a slash is

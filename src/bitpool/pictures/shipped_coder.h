@@ -12,7 +12,7 @@ inline constexpr int kShippedBits = 64;
 // million at once. Read when it is first asked for; may be called from many threads.
 const PictureCoder& ShippedCoder();
 
-// How a coder like it is learned from pictures of one's own; `kind` says what is looked for, and
+// How a coder like it is learned from pictures of one's own; `kind` says what to search for, and
 // there is a way for copies and for scenes. Throws kInvalidArgument for another kind.
 CoderTraining TrainingLikeShipped(ViewKind kind, int bits);
 

@@ -63,7 +63,7 @@ BITPOOL_INLINE void Dots(const Columns& columns, const float* in, float* factors
 }
 
 // out += Σ vⱼ factors[j] over the first kCount columns. Asks for the same rows of the columns from
-// `next` on meanwhile: the processor foresees no further than the end of a page by itself.
+// `next` on meanwhile: the processor by itself looks ahead no further than the end of a page.
 template <Index kCount>
 BITPOOL_INLINE void AddColumns(const Columns& columns, const float* next, const float* factors,
                                float* out) {

@@ -19,7 +19,7 @@ namespace bitpool {
 namespace {
 
 // The residual that iterations carry along departs from the true one by about this × ‖VVᵀ + K‖‖φ‖.
-// Where that could matter, the true one is computed, at most so many times.
+// Where that could matter, the true one is computed, at most this many times.
 constexpr double kResidualDrift = 2e-7;
 constexpr int kMaxExactResiduals = 4;
 

@@ -49,14 +49,14 @@ PooledStatistics ComputeStatistics(const MatrixFRef& descriptors);
 struct Pooled {
   VectorF vector;                                 // φ
   PoolingSolver solver = PoolingSolver::kDirect;  // the one that gave φ, never kAuto
-  int iterations = 0;                             // products with VVᵀ, also those given up
+  int iterations = 0;                             // products with VVᵀ, including those given up
   double relative_residual = 0;                   // at the end of the iterations; 0 from the others
   bool converged = true;                          // false only from kConjugateGradients by request
 };
 
 // Of a function of φ.
 struct PoolingGradient {
-  VectorD attention;  // with respect to a, which has as many numbers also where there is none
+  VectorD attention;  // with respect to a; has D numbers even where there is none
   double log_mu = 0;  // with respect to log μ
 };
 

@@ -10,7 +10,7 @@ namespace bitpool {
 VectorF SumPooling(const MatrixFRef& descriptors);
 VectorF MeanPooling(const MatrixFRef& descriptors);
 
-// The largest value of each row. Only for features that are not negative, such as those behind a
+// The largest value of each row. Only for features that are not negative, such as those after a
 // rectifier: throws kInvalidArgument for others, whose large negative values it would hide.
 VectorF MaxPooling(const MatrixFRef& descriptors);
 

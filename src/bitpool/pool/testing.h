@@ -8,7 +8,7 @@
 // Shared by the tests of this room.
 namespace bitpool {
 
-// Unit columns that are not negative, half of them zero, with a strong mean: as behind a rectifier.
+// Unit columns that are not negative, half of them zero, with a strong mean: as after a rectifier.
 inline MatrixF RectifiedFeatures(Index dimension, Index count, uint64_t seed) {
   Random random(seed);
   const VectorF mean = 0.6F * random.NormalMatrix(dimension, 1);

@@ -6,7 +6,7 @@
 
 #include "bitpool/base/matrix.h"
 
-// Charts as SVG, to be set into a page that has PageStyle() (page_style.h): it gives the colours,
+// Charts as SVG, to be placed in a page that has PageStyle() (page_style.h): it gives the colours,
 // by day and by night. No script, no fonts. A chart scales to the width it is given; the layout
 // leaves room for the larger letters the style uses when that is narrow.
 //

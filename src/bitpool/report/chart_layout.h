@@ -37,7 +37,7 @@ bool CanShow(double value, bool log);
 // The axis that shows all values and ticks which have a place on it; nothing when none has.
 std::optional<Axis> FitAxis(std::span<const double> values, const AxisOptions& options);
 
-// The ticks in words, as powers of ten when that is shorter. Linear ticks have the same decimals;
+// The ticks as text, as powers of ten when that is shorter. Linear ticks have the same decimals;
 // over several powers of ten that would be noise: 0.01, 1, 100.
 std::vector<std::string> TickLabels(std::span<const double> ticks, bool by_powers);
 

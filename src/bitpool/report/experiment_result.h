@@ -48,13 +48,13 @@ Experiment ExperimentFromJson(const nlohmann::json& json);
 ReportTable TableOf(const Experiment& experiment, std::string_view metric,
                     std::string_view number_format, bool higher_is_better);
 
-// The metrics of codes that are asked by their Hamming distance, and of the same codes asked with
+// The metrics of codes that are searched by Hamming distance, and of the same codes searched with
 // real numbers.
 inline constexpr const char* kMap = "mAP";
 inline constexpr const char* kAsymmetricMap = "asymmetric_mAP";
 
-// The table of kMap with a line for kAsymmetricMap behind that of each method, where it was
-// measured: so that nobody takes the gain of asking with real numbers for that of a method. The
+// The table of kMap with a line for kAsymmetricMap after that of each method, where it was
+// measured, so that nobody mistakes the gain of asking with real numbers for that of a method. The
 // best of each metric is emphasised.
 ReportTable MapTableOf(const Experiment& experiment, std::string_view number_format);
 

@@ -2,7 +2,7 @@
 
 namespace bitpool {
 
-// The ten colours of series were chosen so that any two differ by at least 0.07 in OKLab also for
+// The ten colours of series were chosen so that any two differ by at least 0.07 in OKLab even for
 // readers with protanopia, deuteranopia or tritanopia (as simulated by Machado et al. 2009), and
 // contrast with the page by 3:1 or more (WCAG, graphics).
 std::string_view PageStyle() {

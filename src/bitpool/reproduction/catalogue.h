@@ -81,10 +81,10 @@ struct RunSite {
 // An experiment on one set of data. Its result is kept in a file whose name tells the settings.
 struct RunSpec {
   std::string name;
-  nlohmann::json settings;         // all that decides about its figures
+  nlohmann::json settings;         // all that decides its figures
   std::vector<std::string> needs;  // names of data
   std::vector<std::string> after;  // runs whose results it uses
-  double minutes = 0;              // that it takes, about, on two cores
+  double minutes = 0;              // that it takes on two cores, roughly
   std::function<Experiment(const RunSite&)> make;
 };
 
@@ -131,7 +131,7 @@ struct ReproductionCatalogue {
   const RunSpec& run(const std::string& name) const;
   // Names of the runs of an entry, and of those they come after, each once and in order.
   std::vector<std::string> RunsOf(const EntrySpec& entry) const;
-  // What the run and those it comes after need and is not here.
+  // What the run and those it comes after need that is not here.
   std::vector<const DataNeed*> Missing(const RunSpec& run) const;
 };
 

@@ -46,8 +46,8 @@ struct ClaimSpec {
 
 struct JudgedClaim {
   std::string name, entry, text, rule;
-  // Not held when one contrast is not, else not decided when one is not, else held; not run when
-  // there is none.
+  // Not held when one contrast is not, otherwise not decided when one is not, otherwise held; not
+  // run when there is none.
   Verdict verdict = Verdict::kNotRun;
   std::string tally;    // comparisons held / not held / not decided
   std::string reading;  // the numbers, in a sentence

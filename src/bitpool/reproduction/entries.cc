@@ -17,7 +17,7 @@ EntryPart Accuracy(const std::string& heading, const std::string& run,
   return {.heading = heading, .lines = {{.run = run}}, .emphasised = emphasised};
 }
 
-// The same with the lines of another run behind them.
+// The same with the lines of another run after them.
 EntryPart AccuracyOfBoth(const std::string& heading, const std::string& run,
                          const std::string& other, const std::string& emphasised) {
   EntryPart part = Accuracy(heading, run, emphasised);

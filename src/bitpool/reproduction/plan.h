@@ -17,7 +17,7 @@ struct ReproductionPlan {
   std::string holidays, train, oxford, paris;  // of the folders of pictures
   std::string nus_wide_labels;                 // and of the labels; empty: not here
 
-  // All that decides about a run's figures: its own settings and those of every run.
+  // All that decides a run's figures: its own settings and those of every run.
   nlohmann::json Settings(const nlohmann::json& own) const;
   double Minutes(double quick, double full) const { return sizes.quick ? quick : full; }
   // What the network is fed with, for pictures of other sizes and another of its layers.

@@ -20,7 +20,7 @@ struct RunOutcome {  // NOLINT(bugprone-exception-escape): as Experiment
   std::optional<Experiment> experiment;
   std::map<RunKey, RunFigures> figures = {};
   std::string problem = {};  // why there is no experiment
-  bool failed = false;       // there is none for another reason than missing data
+  bool failed = false;       // there is none, for another reason than missing data
   bool made = false;         // in this call; otherwise it was found
   double seconds = 0;        // that it took, over all calls
 };
@@ -55,7 +55,7 @@ struct ListedEntry {
 std::vector<ListedEntry> ListEntries(Env& env, const ReproductionCatalogue& catalogue,
                                      const std::filesystem::path& folder);
 
-// Minutes that the runs of these entries will take, about; complete ones take none.
+// Roughly how many minutes the runs of these entries will take; complete ones take none.
 double MinutesLeft(Env& env, const ReproductionCatalogue& catalogue,
                    const std::vector<std::string>& names, const std::filesystem::path& folder);
 

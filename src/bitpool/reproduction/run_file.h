@@ -14,14 +14,14 @@
 namespace bitpool {
 
 // The file of one run: its settings, the figures found so far, and at the end the experiment. It is
-// written anew, atomically, after every figure, so that little is lost when the run is interrupted.
+// rewritten, atomically, after every figure, so that little is lost when the run is interrupted.
 class RunFile : public FigureStore {
  public:
   // NAME-<digest of the settings>.json
   static std::string NameFor(const std::string& run, const nlohmann::json& settings);
 
   // Reads what an earlier call left. A file that is damaged, or of other settings, is reported by
-  // `say` and begun anew.
+  // `say` and begun again.
   RunFile(Env& env, const std::filesystem::path& folder, std::string run, nlohmann::json settings,
           const std::function<void(const std::string&)>& say);
 

@@ -13,8 +13,8 @@ namespace bitpool {
 // memory or in a file larger than memory. Reading changes nothing and may be done from many threads
 // at once.
 //
-// Some images may be views of others: then all pictures have equally many images, which stand
-// behind each other, the picture itself first.
+// Some images may be views of others: then all pictures have equally many images, which stand one
+// after the other, the picture itself first.
 class FeatureSet {
  public:
   virtual ~FeatureSet() = default;
@@ -34,8 +34,8 @@ class FeatureSet {
 
 class MemoryFeatureSet : public FeatureSet {
  public:
-  // Whoever adds images adds those of each picture together. Throws kInvalidArgument for a
-  // dimension or a number of images below 1.
+  // The images of each picture are added together. Throws kInvalidArgument for a dimension or a
+  // number of images below 1.
   explicit MemoryFeatureSet(Index dimension, Index images_per_picture = 1);
 
   // Throws kInvalidArgument, naming the image, for another dimension or a number that is not
@@ -89,7 +89,7 @@ class FeatureSubset : public FeatureSet {
   Index images_per_picture_ = 1;
 };
 
-// Several sets behind each other, as one.
+// Several sets one after the other, as one.
 class JoinedFeatureSet : public FeatureSet {
  public:
   // Throws kInvalidArgument without any set, and for sets of different dimensions or with different
@@ -111,12 +111,12 @@ class JoinedFeatureSet : public FeatureSet {
   Place Find(Index image) const;
 
   std::vector<std::shared_ptr<const FeatureSet>> sets_;
-  std::vector<Index> ends_;  // images of all sets up to and with this
+  std::vector<Index> ends_;  // images of all sets up to and including this one
 };
 
-// Images without views, with stand-ins for them: every image is followed by so many disjoint random
-// parts of its descriptors. What changes between the parts is what a code should ignore, as far as
-// a picture can tell it of itself; light, turns and sizes are not among it.
+// Images without views, with stand-ins for them: every image is followed by this many disjoint
+// random parts of its descriptors. What changes between the parts is what a code should ignore, as
+// far as one picture can show it; light, turns and sizes are not among it.
 class DescriptorParts : public FeatureSet {
  public:
   // The set must outlive this. Throws kInvalidArgument for fewer than two parts, and for a set with
@@ -139,8 +139,8 @@ class DescriptorParts : public FeatureSet {
   uint64_t seed_;
 };
 
-// What every feature set holds to: D as said and finite numbers. Throws kInvalidArgument that names
-// the image.
+// What every feature set must satisfy: the stated D and finite numbers. Throws kInvalidArgument
+// that names the image.
 void RequireDescriptors(const std::string& image, const MatrixFRef& descriptors, Index dimension);
 
 }  // namespace bitpool

@@ -64,7 +64,7 @@ TEST(FeatureSubset, GivesSomeImagesAndAWindowOfTheirDescriptors) {
               [&] { FeatureSubset(set, {0}, 0.5, 0.5); });
 }
 
-// Four sets behind each other, the second and the last empty.
+// Four sets one after the other, the second and the last empty.
 JoinedFeatureSet JoinOfFour() {
   const auto first = std::make_shared<MemoryFeatureSet>(2);
   first->Add("a", MatrixF::Constant(2, 1, 1.0F));
@@ -193,7 +193,7 @@ TEST(JoinedFeatureSet, KeepsViewsWhereAllAgree) {
   });
 }
 
-// Images of one dimension with so many descriptors: 0, 1, 2 …
+// Images of one dimension with this many descriptors: 0, 1, 2 …
 MemoryFeatureSet Counting(const std::vector<Index>& counts) {
   MemoryFeatureSet set(1);
   for (const Index count : counts) {

@@ -74,7 +74,7 @@ std::vector<int32_t> OccurringClasses(const Labels& labels) {
   return {classes.begin(), classes.end()};
 }
 
-// Divides the classes into those to learn from and those to ask for.
+// Divides the classes into those to learn from and those to search for.
 void DivideClasses(const std::vector<int32_t>& classes, double seen_share, uint64_t seed,
                    RetrievalSplit& split) {
   if (classes.size() < 3) {

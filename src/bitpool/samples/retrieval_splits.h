@@ -8,8 +8,8 @@
 
 namespace bitpool {
 
-// Which images of a labelled set learn, are searched, and ask (section VII-A of the paper). Images
-// are ascending; the same seed gives the same split.
+// Which images of a labelled set are learned from, are searched, and are queries (section VII-A of
+// the paper). Images are ascending; the same seed gives the same split.
 struct RetrievalSplit {
   std::vector<Index> training;
   std::vector<Index> database;
@@ -36,8 +36,8 @@ RetrievalSplit SplitTraditional(const Labels& labels, const SplitOptions& option
 // The setting of unseen classes, for a set with one class per image that has a training and a test
 // part: some of the classes are seen, and the training images are those of the training part that
 // have them; images of the other classes are the database (training part) and the queries (test
-// part). Test images are counted behind the training images. Throws kInvalidArgument for fewer than
-// three classes: two to learn from, one to ask for.
+// part). Test images are counted after the training images. Throws kInvalidArgument for fewer than
+// three classes: two to learn from, one to search for.
 RetrievalSplit SplitUnseen(const Labels& train, const Labels& test, const SplitOptions& options,
                            uint64_t seed);
 

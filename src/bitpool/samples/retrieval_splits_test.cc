@@ -89,7 +89,7 @@ TEST(SplitTraditional, DependsOnTheSeedAlone) {
             SplitTraditional(labels, options, 3).training);
   EXPECT_NE(SplitTraditional(labels, options, 3).queries,
             SplitTraditional(labels, options, 4).queries);
-  // Another number of training images does not change who asks.
+  // Another number of training images does not change which images are queries.
   EXPECT_EQ(
       SplitTraditional(labels, options, 3).queries,
       SplitTraditional(labels, {.queries_per_class = 10, .training_per_class = 0}, 3).queries);

@@ -6,8 +6,8 @@
 namespace bitpool {
 
 // Takes rights from the process that its job does not need, for good: pictures are strangers'
-// bytes, and a mistake in one of their decoders is to do as little harm as possible. Both functions
-// say false where the system has no such means, and then change nothing.
+// bytes, and a mistake in one of their decoders should do as little harm as possible. Both
+// functions return false where the system has no such means, and then change nothing.
 
 // From now on this thread, and those it starts, make, change and remove files only in these folders
 // and below, and write to /dev/null; folders that are not there are left out. What is open stays
@@ -17,12 +17,12 @@ bool ConfineWrites(const std::vector<std::filesystem::path>& folders);
 
 enum class Connections {
   kNone,
-  kAccepting,  // of a server that listens already: accepts, and begins no connection of its own
+  kAccepting,  // of a server that already listens: accepts, and begins no connection of its own
 };
 
 // From now on no thread of this process starts a program, opens a connection, looks into or ends
 // another process, changes owners or rights of files by name, types into the terminal, or asks the
-// system for what only its keepers need: such calls fail with EPERM. By seccomp.
+// system for what only its administrators need: such calls fail with EPERM. By seccomp.
 bool ForgoCalls(Connections connections);
 
 }  // namespace bitpool

@@ -61,7 +61,7 @@ class DecisionLog {
   std::vector<ServedDecision> List() const;  // the newest first
   uint64_t trashed() const;                  // pictures in the trash folder
 
-  // Whether this picture is to go by a decision that holds.
+  // Whether this picture is to go by a decision that is in force.
   bool IsGone(const CataloguedPicture& picture) const;
 
  private:
@@ -76,7 +76,7 @@ class DecisionLog {
   Env& env_;
   std::filesystem::path library_;
   mutable std::mutex mutex_;
-  uint64_t last_number_ = 0;  // of any file there, also one that cannot be read
+  uint64_t last_number_ = 0;  // of any file there, even one that cannot be read
   std::map<uint64_t, ServedDecision> decisions_;
   std::set<std::pair<std::string, Content>> gone_;
 };

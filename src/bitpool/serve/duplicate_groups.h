@@ -37,8 +37,8 @@ uint64_t SpareBytes(const DuplicateGroup& group);  // of all that are not kept
 ServedDuplicates FindServedDuplicates(const PictureLibrary& library, const DuplicatesQuery& query,
                                       const RunContext& context);
 
-// Remembers the last answers: pages ask for one part after the other. Who asks while they are being
-// found waits for them.
+// Remembers the last answers: pages ask for one part after the other. Whoever asks while they are
+// being found waits for them.
 class DuplicateCache {
  public:
   using Found = std::shared_ptr<const ServedDuplicates>;

@@ -82,7 +82,7 @@ DuplicatesQuery ReadQuery(const RequestTarget& target) {
   return query;
 }
 
-// Where a page begins: behind the group that the cursor names, or, when that is gone, at its place.
+// Where a page begins: after the group that the cursor names or, when that is gone, at its place.
 size_t PlaceAfter(const Groups& groups, const std::optional<std::string>& cursor) {
   if (!cursor) return 0;
   const size_t dot = cursor->find('.');

@@ -32,7 +32,7 @@ json ChangeJson(const ServedIndex::Change& change, const ServedIndex& index) {
           {"codes", index.codes().size()}};
 }
 
-// Raw bytes: the codes, with ids=leading behind as many ids.
+// Raw bytes: the codes, with ids=leading after as many ids.
 HttpResponse AddRaw(const RouteCall& call, ServedIndex& index, bool replace) {
   const int bits = index.codes().bits();
   std::string_view bytes = call.request.body;
@@ -117,8 +117,8 @@ int64_t AllowedCount(bitpool::Index queries, int64_t k, const IndexSnapshot& ind
                                  k, queries, kMostAnswers));
 }
 
-// All within the radius of each query, found for so many queries at a time that what is found fits
-// into memory also when it is everything.
+// All within the radius of each query, found for few enough queries at a time that what is found
+// fits into memory even when it is everything.
 template <class Take>
 void SearchRadius(const IndexSnapshot& index, const BinaryCodes& queries, int radius,
                   const RunContext& context, const Take& take) {

@@ -34,7 +34,7 @@ HttpResponse Update(const RouteCall& call, ServiceState& state) {
 HttpResponse Watch(const RouteCall& call, const ServiceState& state) {
   const std::string_view last = call.request.headers.Find("Last-Event-ID");
   uint64_t after = 0;
-  std::from_chars(last.data(), last.data() + last.size(), after);  // 0 for what is no number
+  std::from_chars(last.data(), last.data() + last.size(), after);  // 0 for what is not a number
   return {.headers = {{"Content-Type", "text/event-stream"}, {"Cache-Control", "no-store"}},
           .body = RequireJob(state, call.captured[0])->Watch(after)};
 }

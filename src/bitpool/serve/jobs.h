@@ -20,8 +20,8 @@ namespace bitpool {
 
 enum class JobState { kRunning, kDone, kFailed, kCancelled };
 
-// A long piece of work that clients watch: how far it is, what failed, and at last its result. Used
-// from many threads.
+// A long piece of work that clients watch: how far it is, what failed, and in the end its result.
+// Used from many threads.
 class Job : public ProgressSink, public std::enable_shared_from_this<Job> {
  public:
   using Clock = std::chrono::steady_clock;
@@ -35,7 +35,7 @@ class Job : public ProgressSink, public std::enable_shared_from_this<Job> {
   std::stop_token stop_token() const { return stop_.get_token(); }
   void Cancel() { stop_.request_stop(); }
 
-  // These tell the watchers; progress at most some times a second.
+  // These tell the watchers; progress at most a few times a second.
   void Report(const ProgressUpdate& update) override;
   void NoteFailure(const std::string& path, const std::string& reason);
   void End(JobState state, nlohmann::json summary, const std::string& error);

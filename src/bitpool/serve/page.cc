@@ -14,7 +14,7 @@ namespace {
 
 constexpr int kBestCompression = 9;
 
-// The page needs nothing from elsewhere, and nobody is to show it inside another.
+// The page needs nothing from elsewhere, and nobody may show it inside another.
 constexpr const char* kPagePolicy =
     "default-src 'self'; img-src 'self' blob: data:; object-src 'none'; base-uri 'none'; "
     "form-action 'self'; frame-ancestors 'none'";

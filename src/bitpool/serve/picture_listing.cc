@@ -29,7 +29,7 @@ bool Fits(const CataloguedPicture& picture, const ListingQuery& query, const std
          (part.empty() || LowerCase(picture.path).find(part) != std::string::npos);
 }
 
-// What decides about the order.
+// What decides the order.
 struct SortKey {
   std::string path;
   int64_t modified_ns = 0;

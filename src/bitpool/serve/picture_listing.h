@@ -55,7 +55,7 @@ class PictureListings {
 
   // All pictures of the query, in order.
   Ids Find(const CatalogueSnapshot& catalogue, const ListingQuery& query);
-  // The place of the first picture behind the one that a cursor stands for, also when that is gone.
+  // The place of the first picture after the one that a cursor stands for, even when that is gone.
   // Nothing for a cursor without meaning.
   static std::optional<uint64_t> PlaceAfter(const CatalogueSnapshot& catalogue, const Ids& ids,
                                             PictureSort sort, const std::string& cursor);

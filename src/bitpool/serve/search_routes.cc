@@ -25,7 +25,7 @@ using nlohmann::json;
 constexpr int64_t kMostMatches = 10'000;
 constexpr int kCropQuality = 95;
 
-// What is searched for beside the picture.
+// What a search asks for besides the picture.
 struct SearchQuery {
   QueryOptions options;
   std::optional<int64_t> radius;
@@ -104,7 +104,7 @@ HttpResponse FullAnswer(const ServedLibrary& served, const QueryAnswer& answer,
                        {"matches", std::move(matches)}});
 }
 
-// The way that is asked thousands of times a second: codes alone, and text without detours.
+// The way that is used thousands of times a second: codes alone, and text without detours.
 HttpResponse IdsLike(const ServedLibrary& served, uint64_t id, const SearchQuery& query,
                      const RunContext& context) {
   const std::shared_ptr<const LibraryMoment> moment = served.moment();

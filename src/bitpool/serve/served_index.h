@@ -31,8 +31,8 @@ class ServedIndex {
     uint64_t removed = 0;
     std::optional<int64_t> first_id = {};  // of codes that were added without ids
   };
-  // Without ids the codes get those after the largest there is. `replace`: ids that are there get
-  // the new codes. Throws as CodeIndex::Change.
+  // Without ids the codes get those after the largest there is. `replace`: existing ids get the new
+  // codes. Throws as CodeIndex::Change.
   Change Add(const BinaryCodes& codes, std::optional<std::vector<int64_t>> ids, bool replace);
   Change Remove(const std::vector<int64_t>& ids);
 

@@ -17,8 +17,8 @@
 
 namespace bitpool {
 
-// The codes of a library some seconds ago at most: enough for answers of ids alone, which then need
-// no look at the catalogue.
+// The codes of a library some seconds ago at most: enough for answers that hold only ids, which
+// then need no look at the catalogue.
 struct LibraryMoment {
   uint64_t generation;
   IndexSnapshot index;
@@ -48,7 +48,7 @@ class ServedLibrary {
 
   // What the last call of Follow has seen; null before something was indexed.
   std::shared_ptr<const LibraryMoment> moment() const;
-  // Takes over what was changed, also by other processes.
+  // Takes over what was changed, including by other processes.
   void Follow();
 
   // The folder of pictures.

@@ -114,7 +114,7 @@ void Service::Start(std::function<HttpServerStatus()> transport) {
   follower_ = std::thread([this] { Follow(); });
 }
 
-// Looks for changes of others twice a second: a look costs some dozen microseconds.
+// Looks for others' changes twice a second: a look costs a few dozen microseconds.
 void Service::Follow() {
   std::unique_lock lock(mutex_);
   while (!ending_.wait_for(lock, kBetweenLooks, [this] { return ended_; })) {

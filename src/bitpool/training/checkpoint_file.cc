@@ -52,8 +52,8 @@ std::string Text(const json* value) {
              : value->dump(-1, ' ', /*ensure_ascii=*/false, json::error_handler_t::replace);
 }
 
-// As it comes back from a file: text that is not UTF-8 and numbers that are not finite have no form
-// there.
+// As it comes back from a file: text that is not UTF-8 and numbers that are not finite cannot be
+// written there.
 json AsStored(const json& value) { return json::parse(Text(&value)); }
 
 // The first key, in alphabetical order, under which the objects differ. REQUIRES: there is one.

@@ -19,17 +19,17 @@ struct FeatureTraining {
   // usually the model's.
   std::filesystem::path output;
   const Labels* labels = nullptr;  // of the pictures, for methods that need them and only for those
-  uint64_t memory = uint64_t{1} << 30;  // records of images are kept in memory up to so many bytes
+  uint64_t memory = uint64_t{1} << 30;  // bytes of records that are kept in memory
   bool resume = false;                  // go on from the checkpoint, if there is one
 };
 
 // Trains any method on local features. Those that learn from local features themselves spill their
 // records to a file when they do not fit, and write a checkpoint after every iteration, which
-// stays: RemoveCheckpoint takes it away once the model is saved. The others learn from the vectors
-// of generalised max pooling. Images without descriptors are left out and named in the summary,
-// with all views of the picture. Views are used by the methods that learn from them (UsesViews),
-// and otherwise left out. Throws kInvalidArgument when the checkpoint is that of another job, or
-// when labels are missing or not wanted.
+// stays: RemoveCheckpoint removes it once the model is saved. The others learn from the vectors of
+// generalised max pooling. Images without descriptors are left out and named in the summary, with
+// all views of the picture. Views are used by the methods that learn from them (UsesViews), and
+// otherwise left out. Throws kInvalidArgument when the checkpoint is that of another job, or when
+// labels are missing or not wanted.
 Trained<HashModel> TrainOnFeatures(Env& env, const FeatureTraining& training,
                                    const FeatureSet& features, const RunContext& context);
 

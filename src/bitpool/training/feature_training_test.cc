@@ -199,7 +199,7 @@ TEST(FeatureTraining, LearnsHowToPoolWhereItIsAsked) {
   EXPECT_EQ(EncodeImages(learned.model, images, RunContext()).codes.size(), images.size());
 }
 
-// SAH behind a whitening pools by the metric that it learned in, and both come back from a file.
+// SAH after a whitening pools by the metric that it learned in, and both come back from a file.
 // DeepBit has a second stage where there are views; CIBHash cannot do without.
 TEST(FeatureTraining, ViewsReachTheMethodsThatTakeThemAsTheyAre) {
   const TempFolder folder;

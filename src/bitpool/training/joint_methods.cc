@@ -44,7 +44,7 @@ TunePlan SahTuning() {
 // It has one constant more than SAH, so it is tuned in stages; γ and μ over the ranges that the
 // paper searches (section VII). Then a kernel is tried, with as many anchors as SDH has, against
 // the best of the linear ones: it is chosen where it scores above all of them. Whether codes are to
-// tell the vectors too, and more anchors, are tried last.
+// predict the vectors too, and more anchors, are tried last.
 TunePlan SashTuning() {
   return {.stages = {{{"mu", kLabelledMus}, {"gamma", {0.1, 1, 10}}},
                      {{"lambda", {1e-4, 1e-3, 1e-2}}, {"beta", {1e-3, 1e-2, 1e-1}, "lambda"}},

@@ -19,7 +19,8 @@ VectorF ReadVector(const Container& container, const std::string& name);
 
 // The sections `name`_weights and `name`_bias.
 void AddLinearMap(ContainerWriter& writer, const std::string& name, const LinearMap& map);
-// Throws kCorrupt, naming the section, also for a bias of another size than the weights have rows.
+// Throws kCorrupt, naming the section, also when the size of the bias is not the number of rows of
+// the weights.
 LinearMap ReadLinearMap(const Container& container, const std::string& name);
 // The same for a map whose size is known: throws kCorrupt for any other.
 LinearMap ReadLinearMap(const Container& container, const std::string& name, Index rows,

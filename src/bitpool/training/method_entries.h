@@ -10,7 +10,7 @@ namespace bitpool {
 
 // One text for what means the same in several methods.
 inline constexpr const char* kBitsHelp = "Length of the codes";
-inline constexpr const char* kIterationsHelp = "At most so many iterations";
+inline constexpr const char* kIterationsHelp = "At most this many iterations";
 inline constexpr const char* kLambdaHelp = "Weight of the quantisation loss";
 inline constexpr const char* kBetaHelp = "Weight of the regularisation";
 inline constexpr const char* kGammaHelp = "Weight of the aggregation";

@@ -21,7 +21,7 @@ std::vector<std::string> MethodNames(MethodFilter wanted = nullptr);
 
 bool NeedsNoLabels(const Method& method);
 bool LearnsFromVectorsAlone(const Method& method);  // without labels and views
-bool HasTuning(const Method& method);               // of its own, not only behind a whitening
+bool HasTuning(const Method& method);               // of its own, not only after a whitening
 
 // Throws kInvalidArgument, listing those that are wanted.
 const Method& FindMethod(std::string_view name, MethodFilter wanted = nullptr);
@@ -61,9 +61,9 @@ Trained<HashModel> TrainOnRecords(const MethodSettings& settings, RecordSamples 
                                   const RunContext& context);
 
 // Trains a method over shards, of vectors or of images as it learns from them; with views, and
-// where they whiten the vectors, over ViewShards of pictures of so many images. The time it took is
-// not remembered, so that the model has the same bytes as one that was trained again. Throws as
-// RequireShardable.
+// where they whiten the vectors, over ViewShards of pictures of this many images each. The time it
+// took is not remembered, so that the model has the same bytes as one that was trained again.
+// Throws as RequireShardable.
 Trained<HashModel> TrainOnShards(const MethodSettings& settings, Shards& shards, Index per_picture,
                                  const RunContext& context);
 bool LearnsFromShards(const Method& method);

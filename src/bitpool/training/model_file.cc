@@ -83,7 +83,7 @@ std::optional<PoolingRecipe> ReadPooling(const Container& container, Index dimen
                        .attention = ReadAttention(container, dimension)};
 }
 
-// What an encoder's own checks refuse is a damaged file here.
+// Whatever an encoder's own checks refuse is a damaged file here.
 std::shared_ptr<const HashEncoder> ReadValidEncoder(const Container& container) {
   try {
     return ReadEncoder(container);

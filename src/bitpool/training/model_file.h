@@ -13,7 +13,7 @@ namespace bitpool {
 // A model with what is remembered of its training.
 struct StoredModel {
   HashModel model;
-  nlohmann::json training;  // options, data and summary, for whoever reads the file later
+  nlohmann::json training;  // options, data and summary, for later readers of the file
 };
 
 // Writes a model to a container (.bpm).

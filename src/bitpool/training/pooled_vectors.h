@@ -35,7 +35,7 @@ PoolingRecipe RecipeFor(const MethodSettings& settings, const FeatureSet& images
                         const RunContext& context);
 
 // The vectors of images as the model pools them: from their records, or from the images themselves
-// where descriptors have weights, of which records know nothing. Throws kInvalidArgument when the
+// where descriptors have weights, which records do not have. Throws kInvalidArgument when the
 // images are needed and null, or cannot be pooled.
 MatrixF VectorsFor(const HashModel& model, const RecordStore& records, const FeatureSet* images,
                    const RunContext& context);

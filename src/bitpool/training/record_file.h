@@ -22,7 +22,8 @@ class FileRecords : public RecordStore {
   // path is anything else.
   FileRecords(Env& env, std::filesystem::path path, Index dimension);
   ~FileRecords() override;
-  // Records that another store has kept. Throws kCorrupt, or kInvalidArgument for another kind.
+  // Opens records that another store has kept. Throws kCorrupt, or kInvalidArgument for another
+  // kind.
   static std::unique_ptr<FileRecords> Open(Env& env, const std::filesystem::path& path);
   FileRecords(const FileRecords&) = delete;
   FileRecords& operator=(const FileRecords&) = delete;
@@ -44,7 +45,7 @@ class FileRecords : public RecordStore {
 
   Env& env_;
   std::filesystem::path path_;
-  std::vector<uint64_t> ends_;               // the byte behind each record, without its padding
+  std::vector<uint64_t> ends_;               // the byte after each record, without its padding
   std::unique_ptr<ContainerWriter> writer_;  // until Finish
   bool named_ = false;                       // the file may be there under its name
   std::optional<Container> container_;       // from Finish on

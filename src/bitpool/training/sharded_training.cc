@@ -146,17 +146,18 @@ bool ShardWorker::TryReadNotes(int step) {
     ReadFields(notes, [&](FieldVisitor& fields) { shard_.VisitNotes(fields); });
     return true;
   } catch (const Error&) {
+    notes_of_ = kUnknown;  // some of them may have been read
     return false;
   }
 }
 
 void ShardWorker::BringTo(int step, const RunContext& context) {
   if (notes_of_ == step) return;
-  const int own = notes_of_ <= step ? notes_of_ : kUnknown;
-  notes_of_ = kUnknown;
+  if (notes_of_ > step) notes_of_ = kUnknown;
   int from = step;
-  while (from > std::max(own, -1) && !TryReadNotes(from)) --from;
+  while (from > std::max(notes_of_, -1) && !TryReadNotes(from)) --from;
   if (from == -1) shard_.ForgetNotes();
+  notes_of_ = kUnknown;
   for (int again = from + 1; again <= step; ++again) ComputePart(again, context);
   notes_of_ = step;
 }

@@ -445,7 +445,7 @@ TEST(ShardedTraining, ADamagedPartIsNotMerged) {
   job.Run(folder, "job");
   const std::filesystem::path path = folder / "step-2.shard-1.part";
   std::string bytes = FileContent(path);
-  bytes[64] = static_cast<char>(bytes[64] ^ 1);  // the first byte behind the header
+  bytes[64] = static_cast<char>(bytes[64] ^ 1);  // the first byte after the header
   std::ofstream(path, std::ios::binary) << bytes;
   ExpectError(ErrorCode::kCorrupt, {"step-2.shard-1.part", "section"},
               [&] { job.Run(folder, "job"); });

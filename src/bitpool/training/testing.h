@@ -54,8 +54,8 @@ inline MemoryFeatureSet SmallViews(Index pictures, Index dimension, Index per_pi
   return set;
 }
 
-// A class for each of so many items: item i has class i % scenes % classes, where SmallScenes shows
-// scene i % scenes.
+// A class for each of this many items: item i has class i % scenes % classes, where SmallScenes
+// shows scene i % scenes.
 inline Labels SceneClasses(Index items, Index scenes, Index classes) {
   std::vector<int32_t> of;
   for (Index i = 0; i < items; ++i) of.push_back(static_cast<int32_t>(i % scenes % classes));

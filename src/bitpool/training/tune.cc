@@ -22,7 +22,7 @@ namespace {
 // What the first refinement multiplies and divides a constant by; each next takes its root.
 constexpr double kFirstStep = 3;
 
-// So many of the items, drawn at random; all when there are no more.
+// This many of the items, drawn at random; all when there are no more.
 std::vector<Index> Draw(const std::vector<Index>& items, Index count, uint64_t seed) {
   if (static_cast<Index>(items.size()) <= count) return items;
   std::vector<Index> drawn;

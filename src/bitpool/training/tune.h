@@ -19,11 +19,11 @@ struct TuneOptions {
                             // third
   int seeds = 2;            // runs of every candidate
   int rounds = 2;           // refinements around the best of the grid
-  // With labels: some of the classes are held out instead of images of all classes, so that codes
-  // are chosen which serve for classes that were never seen.
+  // With labels: some of the classes are held out instead of images of all classes, so that the
+  // codes chosen also serve classes that were never seen.
   bool unseen_classes = false;
-  // Without labels, where pictures have views: other pictures of such a thing are looked for, so a
-  // view must also find the pictures that are most like its own, not its own alone.
+  // Without labels, where pictures have views: searches are for other pictures of the same kind of
+  // thing, so a view must also find the pictures that are most like its own, not its own alone.
   bool look_for_classes = false;
 
   // Throws kInvalidArgument when a field has no meaning.
@@ -61,8 +61,8 @@ std::vector<std::string> TunedConstants();
 TuneResult Tune(const TuneOptions& options, const FeatureSet& features, const Labels* labels,
                 const RunContext& context);
 
-// Constants as a file has them that `train --config` reads, and back. ReadConfig keeps what is set
-// in `settings`, and throws kInvalidArgument, naming the key, for what it does not know.
+// Constants in the form of the file that `train --config` reads, and back. ReadConfig keeps what is
+// set in `settings`, and throws kInvalidArgument, naming the key, for what it does not know.
 nlohmann::json WriteConfig(const MethodSettings& settings, const TuneResult& result);
 MethodSettings ReadConfig(const nlohmann::json& config, MethodSettings settings);
 

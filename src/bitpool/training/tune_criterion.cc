@@ -17,7 +17,7 @@ namespace {
 // Windows that share no descriptor: those that do reward codes which remember single descriptors.
 constexpr double kHalf = 0.5;
 
-// A picture has one neighbour for so many pictures that are held out.
+// A picture has one neighbour for this many pictures that are held out.
 constexpr Index kPicturesPerNeighbour = 20;
 // μ of the vectors that neighbours are found by: the same for all candidates.
 constexpr double kNeighbourMu = 10;
@@ -35,8 +35,8 @@ MatrixF VectorsOfPictures(const HeldOut& held_out, const std::vector<Index>& pic
   return whitened.Read(0, whitened.size(), all).colwise().normalized();
 }
 
-// Of every picture the so many with the largest likeness to it, itself among them; of equals the
-// first. A column of `likeness` is that of one picture to all.
+// For every picture, this many that are most like it, itself among them; of equals the first. A
+// column of `likeness` is that of one picture to all.
 std::vector<std::vector<Index>> MostAlike(const MatrixF& likeness, Index wanted) {
   std::vector<std::vector<Index>> alike;
   std::vector<Index> order(static_cast<size_t>(likeness.rows()));
@@ -50,7 +50,7 @@ std::vector<std::vector<Index>> MostAlike(const MatrixF& likeness, Index wanted)
   return alike;
 }
 
-// Of every picture itself and those that share most of its neighbours.
+// For every picture, itself and those that share most of its neighbours.
 std::vector<std::vector<Index>> FindLikePictures(const MatrixF& vectors) {
   const Index count = vectors.cols();
   const Index wanted = std::min(count, 1 + std::max<Index>(1, count / kPicturesPerNeighbour));

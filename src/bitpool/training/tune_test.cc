@@ -303,7 +303,7 @@ TEST(Tune, WithViewsAsksWithThemAndChoosesTheWhitening) {
 }
 
 // Six things with ten pictures each, which differ no more than views do. Of the pictures of a thing
-// that are held out, another one is as right as the picture itself when classes are looked for.
+// that are held out, another one is as right as the picture itself when classes are searched for.
 TEST(Tune, LookingForClassesAlsoAsksForThePicturesMostLike) {
   constexpr Index kThings = 6, kPictures = 10, kEach = 4;
   const MemoryFeatureSet things = SmallViews(kThings, 8, kPictures * kEach, 1);

@@ -14,7 +14,7 @@ namespace bitpool {
 namespace {
 
 // Whitened vectors are kept up to this size, since most methods read them many times; larger ones
-// are whitened anew whenever they are read.
+// are whitened again whenever they are read.
 constexpr size_t kKeptBytes = size_t{1} << 30;
 
 // The label of every image, from those of the pictures.
@@ -71,8 +71,8 @@ OptionTable<ViewUse> ViewTable(bool always) {
               "Learn from vectors that are whitened by the views of the pictures");
   }
   return table.Add("epsilon", &ViewUse::epsilon, "Evens out the whitening", Positive())
-      .Add("views", &ViewUse::views, "Use the first so many views of every picture (0: all)",
-           AtLeast(0));
+      .Add("views", &ViewUse::views,
+           "Use only this many views of every picture, the first (0: all)", AtLeast(0));
 }
 
 ViewWhitening WhiteningFor(const MethodSettings& settings, const ViewVectors& images,

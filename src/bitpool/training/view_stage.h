@@ -10,7 +10,7 @@ namespace bitpool {
 struct ViewUse {
   bool whiten = false;                          // learn from vectors that are whitened by views
   double epsilon = WhiteningOptions().epsilon;  // ε of the whitening
-  Index views = 0;                              // of every picture, the first so many; 0: all
+  Index views = 0;                              // this many of every picture, the first; 0: all
 
   // Throws kInvalidArgument when a field has no meaning.
   void Validate() const;
@@ -19,7 +19,7 @@ struct ViewUse {
 // Without `whiten`, for methods that always do it.
 OptionTable<ViewUse> ViewTable(bool always);
 
-// Trains behind the stage: a method that whitens gets the whitened vectors of all images, and the
+// Trains after the stage: a method that whitens gets the whitened vectors of all images, and the
 // whitening becomes part of its model; one that takes views as they are gets the vectors of all
 // images; another one gets those of the pictures. Labels are those of the pictures. Throws
 // kInvalidArgument when views are wanted and there are none.

@@ -82,7 +82,7 @@ export function button(drawing, words, properties) {
 }
 
 /**
- * Draws anew what may have the focus, and brings the focus back: to what has the same label now, or else to the whole.
+ * Redraws what may have the focus, and brings the focus back: to what has the same label now, or else to the whole.
  *
  * @param {HTMLElement} whole
  * @param {() => void} draw

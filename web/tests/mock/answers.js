@@ -1,4 +1,4 @@
-// Requests and answers of the pretended server, as JSON and problem+json.
+// Requests and answers of the mock server, as JSON and problem+json.
 import http from "node:http";
 
 /** @typedef {import("node:http").IncomingMessage} Request */

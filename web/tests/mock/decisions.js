@@ -1,4 +1,4 @@
-// What becomes of groups of duplicates in the pretended library.
+// What becomes of groups of duplicates in the mock library.
 
 /** @typedef {import("./library.js").MockLibrary} MockLibrary */
 

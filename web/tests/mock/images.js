@@ -1,4 +1,4 @@
-// Pictures for the pretended library: photographs of a folder, or drawings that depend on a number alone.
+// Pictures for the mock library: photographs of a folder, or drawings that depend on a number alone.
 import { readFileSync, readdirSync } from "node:fs";
 import path from "node:path";
 

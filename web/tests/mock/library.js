@@ -1,4 +1,4 @@
-// A pretended library: pictures with paths and dates, some of them copies of others, and decisions about these.
+// A mock library: pictures with paths and dates, some of them copies of others, and decisions about these.
 import { chance, drawing, photographs } from "./images.js";
 
 /** @typedef {import("./images.js").Source} Source */

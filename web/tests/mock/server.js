@@ -1,4 +1,4 @@
-// A server with the routes of openapi.json that the page uses, over pretended libraries. It needs nothing but Node:
+// A server with the routes of openapi.json that the page uses, over mock libraries. It needs only Node:
 //   node web/tests/mock/server.js [--port 8099] [--count 800] [--photos FOLDER] [--allow-changes] [--empty] [--key KEY]
 import { readFile } from "node:fs/promises";
 import http from "node:http";

@@ -16,7 +16,7 @@ namespace bitpool {
 // features makes no difference.
 struct BinaryAutoencoderOptions {
   int bits = 32;  // length of the codes, that of the initial ones
-  // μ of each iteration, not falling: what a bit that differs from the encoder's costs.
+  // μ of each iteration, not descending: what a bit that differs from the encoder's costs.
   std::vector<double> penalties = {0,      0,     0,     0,     0.0005, 0.0005, 0.0005,
                                    0.0005, 0.001, 0.001, 0.001, 0.002,  0.002,  0.005,
                                    0.005,  0.01,  0.01,  0.05,  0.05,   0.2};
@@ -43,7 +43,7 @@ struct BinaryAutoencoderOptions {
 // not change keep their SVM, the others start from their last; and when the encoder finds fewer
 // true neighbours of the validation queries than before, the iteration is taken back and training
 // goes on with the next larger μ. It ends when the codes are those of the encoder, or after the
-// last μ. The decoder of the model is then fitted anew to the codes the encoder gives.
+// last μ. The decoder of the model is then fitted again to the codes the encoder gives.
 //
 // The summary's iterations have objective = reconstruction + μ · (bits that differ from the
 // encoder's), a mean over the samples in the units of the data, after the codes were improved;

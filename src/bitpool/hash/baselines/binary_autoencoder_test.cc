@@ -17,7 +17,7 @@ namespace {
 
 using testing::HasSubstr;
 
-// Clusters in a space of falling variance, away from zero.
+// Clusters in a space of descending variance, away from zero.
 MatrixF MakeData(Index dimension, Index count, uint64_t seed) {
   Random random(seed);
   const MatrixF mix = random.NormalMatrix(dimension, dimension);

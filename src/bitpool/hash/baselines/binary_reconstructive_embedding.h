@@ -26,13 +26,14 @@ struct BinaryReconstructiveEmbeddingOptions {
 // elsewhere. Starts with random weights and descends on the sum of the squared differences by one
 // weight after the other, each put where the sum is smallest.
 //
-// Other than in that paper,
-// - the kernel is the Gaussian one of KSH, so that the two compare, centred by its mean over all
-//   vectors, and the landmarks of all bits come from one set of anchors, not from all samples;
+// Unlike in that paper,
+// - the kernel is the Gaussian one of KSH, so that the two can be compared, centred by its mean
+//   over all vectors, and the landmarks of all bits come from one set of anchors, not from all
+//   samples;
 // - all pairs of samples count, not a chosen set of them: for distances of 0 and 1 the sums over
 //   all pairs are known without looking at each (reconstructive_codes.h).
 //
-// Vectors without a class have a part in the kernel (its anchors, width and mean), but are not
+// Vectors without a class take part in the kernel (its anchors, width and mean), but are not
 // compared.
 //
 // An iteration is a pass over all weights; its objective is the mean squared difference, and

@@ -8,7 +8,7 @@
 
 namespace bitpool {
 
-// Which bits tell something about which others: a directed graph of bits without loops.
+// Which bits say something about which others: a directed graph of bits without loops.
 class BitGraph {
  public:
   explicit BitGraph(Index bits) : bits_(bits), edges_(static_cast<size_t>(bits * bits), false) {}
@@ -58,7 +58,7 @@ struct EdgeAgentOptions {
 
 // Learns by trying which edges a graph should have. A reward is how far a loss falls, and the value
 // of an edge is the reward that it is expected to bring by being there. What follows an action is
-// not discounted, as nothing does: an edge can be toggled back at any time.
+// not discounted, since nothing follows: an edge can be toggled back at any time.
 class EdgeAgent {
  public:
   EdgeAgent(Index bits, const EdgeAgentOptions& options, Random random);

@@ -17,7 +17,7 @@ namespace {
 
 constexpr double kCost = 100;
 
-// Samples of falling variance and, as targets, noisy half-spaces; samples × bits.
+// Samples of descending variance and, as targets, noisy half-spaces; samples × bits.
 struct Task {
   MatrixF samples, targets;
 };

@@ -35,7 +35,7 @@ struct CcaItqOptions {
 // There are no more correlations than the vectors have dimensions, or than there are classes. The
 // authors take the directions of r ≈ 0 where more bits are wanted; multiplied by r they give
 // projections of about zero, so that their rotation turns the others into all bits. Here the
-// directions with r below 1e-4 of the largest, which are but rounding, are left out and the
+// directions with r below 1e-4 of the largest, which are only rounding, are left out and the
 // rotation is a tall matrix with orthonormal columns, as if they were zero.
 //
 // An iteration's objective is that of TrainItq. An interruption after the first iteration leaves

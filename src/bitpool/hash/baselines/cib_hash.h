@@ -16,7 +16,7 @@ struct CibHashOptions {
   Index hidden = 1024;       // units of the hidden layer
   double temperature = 0.3;  // τ
   double divergence = 1e-3;  // weight of the divergence of views
-  int epochs = 60;           // how often every picture is looked at
+  int epochs = 60;           // how many times every picture is looked at
   Index batch = 64;          // pictures that are told from each other in a step
   double learning_rate = 1e-3;
   // Vectors are kept in memory up to this size; when there are more, those of a batch are read.

@@ -26,8 +26,8 @@ class ColumnSample : public ColumnSource {
   std::vector<Index> chosen_;  // ascending; empty: all
 };
 
-// How many samples a method trains on that was asked for `wanted` of them (0: all) and keeps so
-// many bytes of each: not more than `available`, nor than 512 MiB hold.
+// How many samples a method trains on when asked for `wanted` of them (0: all) and keeping this
+// many bytes of each: no more than `available`, and no more than fit into 512 MiB.
 Index SamplesInMemory(Index wanted, Index available, Index bytes_per_sample);
 
 }  // namespace bitpool

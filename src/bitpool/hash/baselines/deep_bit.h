@@ -29,9 +29,9 @@ struct DeepBitOptions {
 
 // DeepBit (Lin, Lu, Chen and Zhou, CVPR 2016) on vectors of a network that stays as it is: a linear
 // layer with f = max(0, Wx + c), whose outputs are to be near 0 or 1, and each of them half of the
-// time. The second stage draws the outputs of a picture's views to those of the picture; it is left
-// out where there are no views. A bit is 1 where f is above one threshold for all bits, the mean of
-// all outputs of the training images.
+// time. The second stage draws the outputs of a picture's views towards those of the picture; it is
+// left out where there are no views. A bit is 1 where f is above one threshold for all bits, the
+// mean of all outputs of the training images.
 //
 // An iteration's objective is the mean loss of a tenth of a stage's steps. method "deepbit".
 Trained<HashModel> TrainDeepBit(const DeepBitOptions& options, const ViewVectors& images,

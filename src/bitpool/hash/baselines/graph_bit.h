@@ -36,8 +36,8 @@ struct GraphBitOptions {
 // time, by how far the loss falls, as many for every batch as there are bits; then the outputs are
 // learned again. A bit of the code is 1 where p is above its mean.
 //
-// The authors' outputs come from three linear layers behind each other with nothing between, which
-// is one linear layer and is learned as such. Their agent is a network, ours a table (EdgeAgent).
+// The authors' outputs come from three linear layers in a row with nothing between them, which is
+// one linear layer and is learned as such. Their agent is a network, ours a table (EdgeAgent).
 // Graph and outputs are all linear, and so is the encoder.
 //
 // An iteration's objective is the mean loss of a tenth of the steps of a stage. method "graphbit".

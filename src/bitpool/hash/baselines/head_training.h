@@ -12,8 +12,8 @@
 #include "bitpool/linalg/column_source.h"
 #include "bitpool/linalg/ridge.h"
 
-// What the methods share that learn the last layers of a network, by small batches, while the rest
-// of it stays as it is: its output is the vectors.
+// What the methods share that learn only the last layers of a network, in small batches: the output
+// of the rest, which stays as it is, is the vectors.
 namespace bitpool {
 
 // Mean squared length of vectors as these methods scale them. The learning rates are those that
@@ -21,12 +21,12 @@ namespace bitpool {
 // dimension.
 inline constexpr double kHeadSquaredLength = 100;
 
-// Throws kInvalidArgument for fewer than two vectors, for some that are not finite, naming the
+// Throws kInvalidArgument for fewer than two vectors, for vectors that are not finite, naming the
 // column, and for vectors that are all alike.
 ViewScale MeasureForHead(const ColumnSource& vectors, const RunContext& context);
 
 // Samples in random order, batch by batch; all have been in one before any comes again. What is
-// left of an epoch when it is less than a batch is not used.
+// left of an epoch is not used when it is less than a batch.
 class BatchOrder {
  public:
   // A batch has at most `count` samples. REQUIRES: count >= 1, batch >= 1

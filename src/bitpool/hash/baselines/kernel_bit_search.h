@@ -6,8 +6,9 @@
 
 namespace bitpool {
 
-// R = L·S − Σ hhᵀ over the bits h in {−1, 1}ⁿ found so far: what the others of L bits still have to
-// say of the pairwise labels S (Liu et al., CVPR 2012, greedy optimisation). It is never formed.
+// R = L·S − Σ hhᵀ over the bits h in {−1, 1}ⁿ found so far: what the remaining ones of the L bits
+// still have to say about the pairwise labels S (Liu et al., CVPR 2012, greedy optimisation). It is
+// never formed.
 class LabelResidue {
  public:
   // `labels` must outlive this.
@@ -45,7 +46,7 @@ class KernelBitSearch {
   KernelBit Spectral() const;
 
   // With a smooth sign (sigmoid smoothing): descends on Loss from `start` with Nesterov's
-  // accelerated gradients, for at most so many iterations.
+  // accelerated gradients, for at most this many iterations.
   KernelBit Smooth(const KernelBit& start, int iterations) const;
 
   // −yᵀRy with y = tanh(K̄ᵀa / 2), which is 2/(1 + exp(−K̄ᵀa)) − 1.
@@ -56,7 +57,7 @@ class KernelBitSearch {
   };
   Slope LossAndGradient(const VectorD& projections) const;
 
-  // hᵀRh, which the bit is chosen by.
+  // hᵀRh, by which the bit is chosen.
   double Agreement(const KernelBit& bit) const;
   // Chooses the bit: R ← R − hhᵀ.
   void Take(const KernelBit& bit);

@@ -25,8 +25,8 @@ struct KernelSupervisedHashOptions {
 // eigenvector; gradient descent with a smooth sign follows, and is kept where it makes the bit
 // better, as in the program of the authors.
 //
-// Vectors without a class have a part in the kernel (its anchors, width and mean), but are not
-// compared. Other than in that program, directions of the features that are too narrow for single
+// Vectors without a class take part in the kernel (its anchors, width and mean), but are not
+// compared. Unlike in that program, directions of the features that are too narrow for single
 // precision are left out of the eigenvectors.
 //
 // An iteration is a bit; its objective is the mean squared difference of the labels (±1) and the

@@ -48,9 +48,9 @@ std::vector<Subspace> MakeSubspaces(const KMeansHashOptions& options, Index dime
   return subspaces;
 }
 
-// Eigenvalue allocation: the components, in the order of falling variance, go to the subspace whose
-// product of variances is smallest so far (for each of its bits) and that has room. Returns the
-// components in the order of the subspaces.
+// Eigenvalue allocation: the components, in the order of descending variance, go to the subspace
+// whose product of variances is smallest so far (for each of its bits) and that has room. Returns
+// the components in the order of the subspaces.
 std::vector<Index> DealOutComponents(const VectorF& variances,
                                      const std::vector<Subspace>& subspaces) {
   const double floor = static_cast<double>(kSmallestVariance * variances[0]);

@@ -22,8 +22,8 @@ struct LabelledKernel {
   std::shared_ptr<const KernelEncoder> MakeEncoder(const MatrixD& weights) const;
 };
 
-// A kernel with anchors drawn among all vectors, and `samples` random vectors that have a class (0:
-// all of these, as also when there are no more). Reads the source a few times.
+// A kernel with anchors drawn among all vectors, and `samples` random vectors that have a class (0,
+// or more than there are: all of these). Reads the source a few times.
 //
 // Throws kInvalidArgument when the labels are not as many as the vectors, when fewer than two
 // classes occur, and for vectors that RequireTrainable refuses.

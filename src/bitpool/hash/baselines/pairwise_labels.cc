@@ -39,7 +39,7 @@ VectorD PairwiseLabels::SumBySet(const VectorDRef& v) const {
   return sums;
 }
 
-// S is twice the matrix of what is alike, less one everywhere. Sums are spread rather than
+// S is twice the matrix of what is alike, minus one everywhere. Sums are spread rather than
 // gathered: S is symmetric, and additions to different entries do not wait for each other.
 VectorD PairwiseLabels::MultiplySets(const VectorD& sums) const {
   VectorD product = VectorD::Constant(sets(), -sums.sum());

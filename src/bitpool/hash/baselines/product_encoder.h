@@ -9,7 +9,7 @@ namespace bitpool {
 
 // The binary indices of the nearest codeword in each of several orthogonal subspaces. A subspace
 // with b bits has 2^b codewords, and h of its bit i is the squared distance to the nearest codeword
-// whose index has 0 at bit i less that to the nearest which has 1, so that the signs of h are the
+// whose index has 0 at bit i minus that to the nearest which has 1, so that the signs of h are the
 // index of the nearest codeword, the lowest of several at the same distance.
 //
 // Codewords are vectors of the whole space: their part outside their subspace is zero, and what a
@@ -17,7 +17,7 @@ namespace bitpool {
 // encoder needs no rotation, and a product with the codewords is all it costs.
 class ProductEncoder : public HashEncoder {
  public:
-  // `codewords`, relative to `mean`, has 2^b columns of every subspace, one subspace behind the
+  // `codewords`, relative to `mean`, has 2^b columns of every subspace, one subspace after the
   // other; `subspace_bits` has b of each. Throws kInvalidArgument for sizes that do not agree,
   // numbers that are not finite and b that is not a whole number in [1, 8].
   ProductEncoder(VectorF mean, MatrixF codewords, VectorF subspace_bits);

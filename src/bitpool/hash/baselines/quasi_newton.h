@@ -81,8 +81,8 @@ class QuasiNewton {
     return along;
   }
 
-  // A lower point along a direction, false when there seems to be none. The length is doubled while
-  // the function goes on falling, and halved between one that is too short and one too long.
+  // Finds a lower point along a direction; false when there seems to be none. The length is doubled
+  // while the function goes on falling, and halved between one that is too short and one too long.
   bool Search(const VectorD& along, Point& found) const {
     const double slope = here_.gradient.dot(along);
     if (!(slope < 0)) return false;

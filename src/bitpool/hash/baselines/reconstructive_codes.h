@@ -23,7 +23,8 @@ class ReconstructiveCodes {
   // Features are n × anchors, weights bits × anchors. `labels` must outlive this.
   ReconstructiveCodes(MatrixF features, const PairwiseLabels& labels, MatrixF weights);
 
-  // Mean of (d − distance)² over all pairs of samples, each with itself and both ways round.
+  // Mean of (d − distance)² over all pairs of samples, including each with itself, and in both
+  // orders.
   double Loss() const;
 
   // Gives W(bit, anchor) the value that makes the loss smallest, all other weights being as they

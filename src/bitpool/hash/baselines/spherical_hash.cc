@@ -21,10 +21,11 @@ namespace bitpool {
 namespace {
 
 constexpr size_t kChunkSamples = 1024;
-constexpr Index kPivotSamples = 5;  // a centre starts as the mean of so many, as the authors do
+constexpr Index kPivotSamples = 5;  // a centre starts as the mean of this many, as the authors do
 constexpr uint64_t kSampleStream = 1, kPivotStream = 2;
 
-// The first centres. With so few samples that the means would all be alike, of half of them.
+// The first centres. Where there are so few samples that the means would all be alike, they are
+// means of half of them.
 MatrixF DrawPivots(const ColumnSource& samples, int bits, Random random) {
   const Index each = std::min(kPivotSamples, samples.size() / 2);
   MatrixF pivots(samples.dimension(), bits);

@@ -20,15 +20,15 @@ struct SphericalHashOptions {
   void Validate() const;
 };
 
-// Spherical hashing (Heo, Lee, He, Chang and Yoon, CVPR 2012): spheres that hold half of the
-// samples each and a quarter by twos. Every centre starts as the mean of five random samples; then
+// Spherical hashing (Heo, Lee, He, Chang and Yoon, CVPR 2012): spheres that each hold half of the
+// samples, and in pairs a quarter. Every centre starts as the mean of five random samples; then
 // centres whose spheres share too many samples repel, and others attract, each other, and radii
 // follow.
 //
 // An iteration's objective is the mean of |overlap − m/4| / (m/4) over the pairs of spheres, and
-// `flipped` is the share of the samples that changed sides. Not implemented is the spherical
-// Hamming distance of that paper: codes of all methods are compared by the Hamming distance here,
-// as in the comparison we reproduce.
+// `flipped` is the share of the samples that changed sides. The spherical Hamming distance of that
+// paper is not implemented: codes of all methods are compared by the Hamming distance here, as in
+// the comparison we reproduce.
 //
 // Reads the source a few times, and keeps of the samples only their products with the centres.
 // Throws kInvalidArgument for data that RequireTrainable refuses.

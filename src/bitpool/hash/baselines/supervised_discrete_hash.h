@@ -21,7 +21,7 @@ struct SupervisedDiscreteHashOptions {
   double label_ridge = 1;                    // λ, against sums over the samples
   double encoder_ridge = 1e-2;               // of the regression of the codes on φ, likewise
   double encoder_weight = 1e-5;              // ν
-  // φ of all samples is kept in memory if it is not larger than this, and made anew in every pass
+  // φ of all samples is kept in memory if it is not larger than this, and made again in every pass
   // otherwise.
   size_t memory = size_t{512} << 20;
 
@@ -40,9 +40,9 @@ struct SupervisedDiscreteHashOptions {
 // from none get weight zero (RidgeSolver).
 //
 // An iteration's objective is the formula per sample, at the codes it found and the W and P it
-// found them with; it may rise, since the codes are found from zero each time. `quantisation` is
-// ‖B − Pφ(X)‖² per sample. Keeps four bytes per bit and sample besides φ. Throws kInvalidArgument
-// for data that RequireTrainable or LabelTargets refuses. method "sdh".
+// found them with; it may rise, since the codes are found starting from zero each time.
+// `quantisation` is ‖B − Pφ(X)‖² per sample. Keeps four bytes per bit and sample besides φ. Throws
+// kInvalidArgument for data that RequireTrainable or LabelTargets refuses. method "sdh".
 Trained<HashModel> TrainSupervisedDiscreteHash(const SupervisedDiscreteHashOptions& options,
                                                const ColumnSource& vectors, const Labels& labels,
                                                const RunContext& context);
