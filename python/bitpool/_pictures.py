@@ -167,8 +167,8 @@ class Library:
     ) -> UpdateReport:
         """Reads what is new or changed in the folder of pictures, and forgets what is gone.
 
-        A new library learns a coder from its pictures, for codes of ``n_bits``, or takes that of a file (.bpc). Ctrl-C
-        ends it; what was done is kept.
+        A new library takes the coder that ships with Bitpool, or that of a file (.bpc); for codes of another length,
+        ``n_bits``, it learns one from its pictures. Ctrl-C ends it; what was done is kept.
         """
         return self._update(n_bits, coder, None, run(n_threads, random_state, progress))
 

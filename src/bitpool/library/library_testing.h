@@ -107,10 +107,15 @@ class PictureFolder {
   std::vector<FoundPicture> Find() const {
     std::vector<FoundPicture> found;
     for (const auto& entry : std::filesystem::recursive_directory_iterator(root())) {
-      if (!entry.is_regular_file()) continue;
+      std::error_code gone;  // a file of the library, which others may be changing
+      const bool is_file = entry.is_regular_file(gone);
+      const auto size = is_file ? entry.file_size(gone) : 0;
+      const auto written =
+          is_file && !gone ? entry.last_write_time(gone) : std::filesystem::file_time_type();
+      if (!is_file || gone) continue;
       found.push_back({.path = entry.path().lexically_relative(root()).string(),
-                       .size = entry.file_size(),
-                       .mtime_ns = entry.last_write_time().time_since_epoch().count()});
+                       .size = size,
+                       .mtime_ns = written.time_since_epoch().count()});
     }
     std::ranges::sort(found, {}, &FoundPicture::path);
     return found;
