@@ -4,6 +4,7 @@
 #include <limits>
 #include <map>
 #include <string>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -51,15 +52,15 @@ class OptionTable {
  public:
   // `access` is a pointer to a member, or a function of the struct that gives a reference to one.
   template <class Access>
-  OptionTable& Add(std::string name, const Access& access, std::string help,
+  OptionTable& Add(std::string_view name, const Access& access, std::string_view help,
                    OptionRange range = {}) {
     using Value = std::remove_cvref_t<std::invoke_result_t<Access, Options&>>;
     constexpr OptionType type = std::is_same_v<Value, bool> ? OptionType::kSwitch
                                 : std::is_integral_v<Value> ? OptionType::kWhole
                                                             : OptionType::kReal;
     fields_.push_back(
-        {.description = {.name = std::move(name),
-                         .help = std::move(help),
+        {.description = {.name = std::string(name),
+                         .help = std::string(help),
                          .type = type,
                          .default_value = static_cast<double>(std::invoke(access, Defaults())),
                          .range = type == OptionType::kSwitch ? Between(0, 1) : range},
