@@ -16,7 +16,7 @@
 #include "bitpool/library/library_thumbnails.h"
 #include "bitpool/library/library_upkeep.h"
 #include "bitpool/library/patience.h"
-#include "bitpool/library/update_plan.h"
+#include "bitpool/library/update_work.h"
 
 namespace bitpool {
 namespace {
@@ -44,7 +44,7 @@ class Updater {
     const Stopwatch watch;
     patience_.Try([&] { BringFactsUpToDate(); });
     patience_.Try([&] { ReadKnown(); });
-    MakePlan();
+    FindWhatToDo();
     patience_.Try([&] { BeginChanges(); });
     NoteUnreadable();
     patience_.Try([&] { RemoveMissing(); });
@@ -116,10 +116,10 @@ class Updater {
     if (folder_.is_shared()) known_.ReadCameSince(*snapshot, first_generation_);
   }
 
-  void MakePlan() {
-    plan_ = PlanUpdate(update_, *own_files_, thumbnails_, set_, known_);
-    summary_.unchanged += plan_.unchanged;
-    summary_.removed += plan_.removed;
+  void FindWhatToDo() {
+    work_ = FindWork(update_, *own_files_, thumbnails_, set_, known_);
+    summary_.unchanged += work_.unchanged;
+    summary_.removed += work_.removed;
   }
 
   // Whether the picture had a place in the library before, maybe with the code of another coder.
@@ -134,15 +134,15 @@ class Updater {
   }
 
   void NoteUnreadable() {
-    for (size_t i = 0; i < plan_.unreadable.size(); ++i) {
-      NoteFailure(plan_.unreadable[i], update_.unreadable[i].reason);
+    for (size_t i = 0; i < work_.unreadable.size(); ++i) {
+      NoteFailure(work_.unreadable[i], update_.unreadable[i].reason);
     }
   }
 
   // Notes before the first change that an update is under way. What a killed one leaves behind is
   // then looked for.
   void BeginChanges() {
-    if (plan_.missing.empty() && plan_.todo.empty() && !new_facts_) return;
+    if (work_.missing.empty() && work_.todo.empty() && !new_facts_) return;
     facts_.unfinished = true;
     const auto batch = catalogue_.StartBatch(set_);
     if (folder_.is_shared() && ReadLibraryFacts(*batch, folder_.name()) != old_facts_) {
@@ -154,10 +154,10 @@ class Updater {
   }
 
   void RemoveMissing() {
-    if (plan_.missing.empty()) return;
+    if (work_.missing.empty()) return;
     const auto batch = catalogue_.StartBatch(set_);
     std::vector<uint64_t> gone;
-    for (const std::string_view path : plan_.missing) {
+    for (const std::string_view path : work_.missing) {
       if (const auto id = batch->Remove(path)) gone.push_back(*id);
     }
     batch->Commit();
@@ -165,16 +165,16 @@ class Updater {
   }
 
   void EncodeAll() {
-    Progress progress = context_.StartProgress("indexing", "pictures", plan_.todo.size());
+    Progress progress = context_.StartProgress("indexing", "pictures", work_.todo.size());
     if (folder_.is_shared()) return EncodeClaimed(progress);
-    for (size_t first = 0; first < plan_.todo.size() && !summary_.stopped; first += update_.batch) {
-      const size_t count = std::min(update_.batch, plan_.todo.size() - first);
-      EncodeSome(std::span(plan_.todo).subspan(first, count), progress);
+    for (size_t first = 0; first < work_.todo.size() && !summary_.stopped; first += update_.batch) {
+      const size_t count = std::min(update_.batch, work_.todo.size() - first);
+      EncodeSome(std::span(work_.todo).subspan(first, count), progress);
     }
   }
 
   void EncodeClaimed(Progress& progress) {
-    ClaimedPictures claimed(env_, update_.root, folder_.name(), plan_.todo, catalogue_.Claims(set_),
+    ClaimedPictures claimed(env_, update_.root, folder_.name(), work_.todo, catalogue_.Claims(set_),
                             patience_);
     while (true) {
       const std::vector<FoundPicture> pictures = claimed.Next(update_.batch, context_);
@@ -288,12 +288,12 @@ class Updater {
   // Of pictures that are as they were; thumbnails are the one part of a library that someone may
   // delete to save space.
   void RemakeThumbnails() {
-    if (plan_.without_thumbnail.empty()) return;
+    if (work_.without_thumbnail.empty()) return;
     Progress progress =
-        context_.StartProgress("making thumbnails", "pictures", plan_.without_thumbnail.size());
-    context_.pool().ParallelFor(plan_.without_thumbnail.size(), 1, [&](size_t i, size_t /*end*/) {
+        context_.StartProgress("making thumbnails", "pictures", work_.without_thumbnail.size());
+    context_.pool().ParallelFor(work_.without_thumbnail.size(), 1, [&](size_t i, size_t /*end*/) {
       if (context_.stopped()) return;
-      const FoundPicture& found = *plan_.without_thumbnail[i];
+      const FoundPicture& found = *work_.without_thumbnail[i];
       const KnownPicture& known = *known_.Find(found.path);
       thumbnails_.Write(known.id, ThumbnailOfUnchanged(update_, found, known));
       progress.Advance();
@@ -302,21 +302,21 @@ class Updater {
 
   // To pictures that an older Bitpool indexed. Those of another coder get theirs with their codes.
   void AddHashes() {
-    if (set_ != PictureSet::kCurrent || plan_.without_hash.empty()) return;
-    Progress progress = context_.StartProgress("hashing", "thumbnails", plan_.without_hash.size());
-    for (size_t first = 0; first < plan_.without_hash.size() && !context_.stopped();
+    if (set_ != PictureSet::kCurrent || work_.without_hash.empty()) return;
+    Progress progress = context_.StartProgress("hashing", "thumbnails", work_.without_hash.size());
+    for (size_t first = 0; first < work_.without_hash.size() && !context_.stopped();
          first += kHashesAtOnce) {
-      const size_t count = std::min(kHashesAtOnce, plan_.without_hash.size() - first);
+      const size_t count = std::min(kHashesAtOnce, work_.without_hash.size() - first);
       std::vector<std::optional<uint64_t>> hashes(count);
       context_.pool().ParallelFor(count, 1, [&](size_t i, size_t /*end*/) {
         hashes[i] =
-            HashOfThumbnail(thumbnails_.Read(known_.Find(plan_.without_hash[first + i]->path)->id));
+            HashOfThumbnail(thumbnails_.Read(known_.Find(work_.without_hash[first + i]->path)->id));
         progress.Advance();
       });
       const auto snapshot = catalogue_.Snapshot();
       const auto batch = catalogue_.StartBatch(set_);
       for (size_t i = 0; i < count; ++i) {
-        auto picture = snapshot->FindByPath(plan_.without_hash[first + i]->path);
+        auto picture = snapshot->FindByPath(work_.without_hash[first + i]->path);
         if (!picture || !hashes[i]) continue;
         picture->perceptual_hash = hashes[i];
         batch->Put(*picture);
@@ -367,7 +367,7 @@ class Updater {
   LibraryFacts facts_;
   std::optional<LibraryFiles> own_files_;
   KnownPictures known_;
-  UpdatePlan plan_;
+  UpdateWork work_;
   std::atomic<uint64_t> failed_ = 0;  // pictures, for the progress
   UpdateSummary summary_;
 };

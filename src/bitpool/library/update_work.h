@@ -32,7 +32,7 @@ struct KnownPictures {
 };
 
 // What an update has to do.
-struct UpdatePlan {
+struct UpdateWork {
   std::vector<const FoundPicture*> todo;               // new, or maybe changed
   std::vector<const FoundPicture*> without_thumbnail;  // but otherwise as they were
   std::vector<const FoundPicture*> without_hash;       // the same
@@ -46,8 +46,8 @@ struct UpdatePlan {
 bool IsUnchanged(const KnownPicture& known, const FoundPicture& found);
 
 // Compares the pictures that were found with those that are known of the set, and notes with these
-// that they were found. The plan points into the update and the known pictures.
-UpdatePlan PlanUpdate(const LibraryUpdate& update, const LibraryFiles& own_files,
-                      const LibraryThumbnails& thumbnails, PictureSet set, KnownPictures& known);
+// that they were found. The work points into the update and the known pictures.
+UpdateWork FindWork(const LibraryUpdate& update, const LibraryFiles& own_files,
+                    const LibraryThumbnails& thumbnails, PictureSet set, KnownPictures& known);
 
 }  // namespace bitpool

@@ -1,4 +1,4 @@
-#include "bitpool/library/update_plan.h"
+#include "bitpool/library/update_work.h"
 
 #include <algorithm>
 #include <utility>
@@ -6,16 +6,16 @@
 namespace bitpool {
 namespace {
 
-class Planner {
+class WorkFinder {
  public:
-  Planner(const LibraryUpdate& update, PictureSet set, KnownPictures& known)
+  WorkFinder(const LibraryUpdate& update, PictureSet set, KnownPictures& known)
       : update_(update), set_(set), known_(known) {}
 
-  UpdatePlan Plan(const LibraryFiles& own_files, const LibraryThumbnails& thumbnails) {
+  UpdateWork Find(const LibraryFiles& own_files, const LibraryThumbnails& thumbnails) {
     Compare(own_files, thumbnails);
     NoteUnreadable();
     FindMissing();
-    return std::move(plan_);
+    return std::move(work_);
   }
 
  private:
@@ -28,15 +28,15 @@ class Planner {
       KnownPicture* known = known_.Find(found.path);
       if (known != nullptr) known->found = true;
       if (known == nullptr || !IsUnchanged(*known, found)) {
-        plan_.todo.push_back(&found);
+        work_.todo.push_back(&found);
         continue;
       }
-      ++plan_.unchanged;
+      ++work_.unchanged;
       if (!update_.encoding.thumbnail || !known->can_be_seen) continue;
       if (!std::ranges::binary_search(with_thumbnail, known->id)) {
-        plan_.without_thumbnail.push_back(&found);
+        work_.without_thumbnail.push_back(&found);
       }
-      if (!known->has_hash) plan_.without_hash.push_back(&found);
+      if (!known->has_hash) work_.without_hash.push_back(&found);
     }
   }
 
@@ -45,13 +45,13 @@ class Planner {
       const bool further = std::ranges::any_of(update_.folders, [&](const std::string& folder) {
         return IsInFolder(failed.path.native(), folder);
       });
-      plan_.unreadable.push_back(further ? failed.path.string()
+      work_.unreadable.push_back(further ? failed.path.string()
                                          : failed.path.lexically_relative(update_.root).string());
     }
   }
 
   bool IsUnreadable(std::string_view path) const {
-    return std::ranges::any_of(plan_.unreadable,
+    return std::ranges::any_of(work_.unreadable,
                                [&](const auto& at) { return IsInFolder(path, at); });
   }
 
@@ -59,12 +59,12 @@ class Planner {
     for (const auto& [path, picture] : known_.by_path) {
       if (picture.found) continue;
       if (IsUnreadable(path) || known_.came_since.contains(picture.id)) {
-        ++plan_.unchanged;
+        ++work_.unchanged;
       } else {
-        plan_.missing.push_back(path);
+        work_.missing.push_back(path);
       }
     }
-    plan_.removed = set_ == PictureSet::kCurrent ? plan_.missing.size() : CountReplacedMissing();
+    work_.removed = set_ == PictureSet::kCurrent ? work_.missing.size() : CountReplacedMissing();
   }
 
   size_t CountReplacedMissing() const {
@@ -76,7 +76,7 @@ class Planner {
   PictureSet set_;
   KnownPictures& known_;
   std::unordered_set<std::string_view> here_;  // the paths that were found
-  UpdatePlan plan_;
+  UpdateWork work_;
 };
 
 }  // namespace
@@ -117,9 +117,9 @@ bool IsUnchanged(const KnownPicture& known, const FoundPicture& found) {
   return known.size == found.size && known.modified_ns == found.mtime_ns;
 }
 
-UpdatePlan PlanUpdate(const LibraryUpdate& update, const LibraryFiles& own_files,
-                      const LibraryThumbnails& thumbnails, PictureSet set, KnownPictures& known) {
-  return Planner(update, set, known).Plan(own_files, thumbnails);
+UpdateWork FindWork(const LibraryUpdate& update, const LibraryFiles& own_files,
+                    const LibraryThumbnails& thumbnails, PictureSet set, KnownPictures& known) {
+  return WorkFinder(update, set, known).Find(own_files, thumbnails);
 }
 
 }  // namespace bitpool
