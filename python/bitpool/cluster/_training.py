@@ -70,7 +70,7 @@ class TrainJob(Job):
         _native.require_valid(settings)
         if self.adds_up or _native.METHODS[self.method]["needs_labels"]:
             _native.require_shardable(settings)
-        elif self.method == "sav" and _native.option_value(settings, "learn_pooling"):
+        elif dict(self.options).get("learn_pooling"):
             raise error_of("unsupported", "learn_pooling: the shards are pooled before; expected it to be off")
         if _native.METHODS[self.method]["needs_labels"] != (self.labels is not None):
             says = "learns from labels: expected some" if self.labels is None else "takes no labels"

@@ -107,6 +107,7 @@ class Updater {
   }
 
   void ReadKnown() {
+    known_ = {};  // of a try that lost its database
     const auto snapshot = catalogue_.Snapshot();
     if (set_ == PictureSet::kNext) {
       known_.ReadReplaced(*snapshot);

@@ -482,6 +482,25 @@ TEST(ShardedTraining, AWorkerDoesWithoutNotes) {
   remake("none");
 }
 
+// With notes the steps before need not be done again: here they could not be.
+TEST(ShardedTraining, AWorkerGoesOnFromItsNotes) {
+  const TempFolder folder;
+  const MatrixF x = ClusteredSamples(4, 3000, 1);
+  ItqJob job(1);
+  job.Run(folder, "job");  // every step by a worker of its own, which begins by writing notes
+  const std::string expected = FileContent(folder / "step-3.shard-1.part");
+  std::filesystem::remove(folder / "step-0.pass");
+  std::filesystem::remove(folder / "step-3.shard-1.part");
+  VectorShard shard({.first = 2048, .count = 952, .total = 3000}, x);
+  ShardWorker(Env::Posix(), folder.path(), 1, shard).Compute(3, RunContext());
+  EXPECT_EQ(FileContent(folder / "step-3.shard-1.part"), expected);
+  for (const int step : {1, 2}) {
+    std::filesystem::remove(folder / fmt::format("step-{}.shard-1.notes", step));
+  }
+  ExpectError(ErrorCode::kNotFound, {"step-0.pass"},
+              [&] { ShardWorker(Env::Posix(), folder.path(), 1, shard).Compute(3, RunContext()); });
+}
+
 // One that has gone ahead can go back, and one that was left behind catches up.
 TEST(ShardedTraining, AWorkerDoesStepsInAnyOrder) {
   const TempFolder folder;
