@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "bitpool/base/error.h"
+#include "bitpool/networks/onnx_check.h"
 
 namespace bitpool {
 namespace {
@@ -92,7 +93,9 @@ void RequireNoZeroSizes(std::string_view definition) {
 }
 
 cv::dnn::Net ReadNetwork(const std::vector<uchar>& definition, const std::vector<uchar>& weights) {
-  if (!weights.empty()) {
+  if (weights.empty()) {
+    RequireWholeTensors(std::as_bytes(std::span(definition)));
+  } else {
     RequireNoZeroSizes({reinterpret_cast<const char*>(definition.data()), definition.size()});
   }
   try {

@@ -3,34 +3,12 @@
 #include <bit>
 #include <cstring>
 
+#include "bitpool/networks/onnx_fields.h"
+
 namespace bitpool {
 namespace {
 
-// The numbers of ONNX's fields, from onnx.proto, where they can never change.
-namespace model {
-constexpr int kIrVersion = 1, kProducer = 2, kGraph = 7, kOperatorSet = 8;
-}
-namespace operator_set {
-constexpr int kVersion = 2;
-}
-namespace graph {
-constexpr int kNode = 1, kName = 2, kWeights = 5, kInput = 11, kOutput = 12;
-}
-namespace node {
-constexpr int kInput = 1, kOutput = 2, kName = 3, kOperation = 4, kAttribute = 5;
-}
-namespace attribute {
-constexpr int kName = 1, kInt = 3, kInts = 8, kType = 20;
-constexpr int kTypeInt = 2, kTypeInts = 7;
-}  // namespace attribute
-namespace tensor {
-constexpr int kDims = 1, kType = 2, kName = 8, kRawData = 9;
-constexpr int kTypeFloat = 1;
-}  // namespace tensor
-namespace value {
-constexpr int kName = 1, kType = 2, kTensorType = 1, kElementType = 1, kShape = 2, kDim = 1,
-              kDimValue = 1, kDimName = 2;
-}
+using namespace onnx;
 
 constexpr int kIrVersion = 6, kOperatorSetVersion = 11;  // of ONNX 1.6; every reader knows them
 

@@ -1,0 +1,12 @@
+#pragma once
+
+#include <cstddef>
+#include <span>
+
+namespace bitpool {
+
+// Checks an ONNX file for what OpenCV's reader takes on trust: that the numbers of every tensor are
+// as many as its shape says. Throws kCorrupt, naming the tensor.
+void RequireWholeTensors(std::span<const std::byte> file);
+
+}  // namespace bitpool
