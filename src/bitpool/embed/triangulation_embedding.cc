@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "bitpool/base/error.h"
+#include "bitpool/base/option_check.h"
 #include "bitpool/base/stopwatch.h"
 #include "bitpool/linalg/pca.h"
 #include "bitpool/linalg/reductions.h"
@@ -146,14 +147,11 @@ bool IsPower(double power) { return power > 0 && power <= 1; }
 }  // namespace
 
 void TriangulationOptions::Validate() const {
-  const auto require = [](bool good, const char* field, const char* expected, auto got) {
-    if (!good) Refuse(fmt::format("{}: expected {}, got {}", field, expected, got));
-  };
-  require(anchors >= 1, "anchors", "1 or more", anchors);
-  require(dropped.value_or(0) >= 0, "dropped", "0 or more", dropped.value_or(0));
-  require(IsPower(power), "power", "more than 0 and at most 1", power);
-  require(kmeans_iterations >= 1, "kmeans_iterations", "1 or more", kmeans_iterations);
-  require(kmeans_tolerance >= 0, "kmeans_tolerance", "0 or more", kmeans_tolerance);
+  RequireOption(anchors >= 1, "anchors", "1 or more", anchors);
+  RequireOption(dropped.value_or(0) >= 0, "dropped", "0 or more", dropped.value_or(0));
+  RequireOption(IsPower(power), "power", "more than 0 and at most 1", power);
+  RequireOption(kmeans_iterations >= 1, "kmeans_iterations", "1 or more", kmeans_iterations);
+  RequireOption(kmeans_tolerance >= 0, "kmeans_tolerance", "0 or more", kmeans_tolerance);
 }
 
 std::string TriangulationSummary::BriefReport() const {

@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <utility>
 
 #include "bitpool/base/error.h"
+#include "bitpool/base/option_check.h"
 #include "bitpool/base/stopwatch.h"
 #include "bitpool/hash/alternation_passes.h"
 #include "bitpool/hash/initial_codes.h"
@@ -162,13 +162,6 @@ void RequireSameTraining(const SahOptions& options, const RecordStore& records,
                   decoded));
 }
 
-void RequirePositive(double value, const char* name) {
-  if (value > 0 && std::isfinite(value)) return;
-  throw Error(
-      ErrorCode::kInvalidArgument,
-      fmt::format("{} of the joint training: expected a positive number, got {}", name, value));
-}
-
 }  // namespace
 
 SahOptions SahOptions::Paper(int bits) {
@@ -185,8 +178,8 @@ SahOptions SahOptions::Paper(int bits) {
 void SahOptions::Validate() const {
   RequireBits(bits);
   rba.Validate();
-  RequirePositive(gamma, "gamma");
-  RequirePositive(mu, "mu");
+  RequirePositive(gamma, "gamma of the joint training");
+  RequirePositive(mu, "mu of the joint training");
   if (!(tolerance > 0 && tolerance < 1)) {
     throw Error(ErrorCode::kInvalidArgument,
                 fmt::format("tolerance of the joint training: expected between 0 and 1, got {}",

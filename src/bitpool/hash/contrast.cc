@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "bitpool/base/error.h"
+#include "bitpool/base/option_check.h"
 #include "bitpool/base/stopwatch.h"
 #include "bitpool/hash/adam.h"
 #include "bitpool/hash/contrast_loss.h"
@@ -152,30 +153,16 @@ std::shared_ptr<const HashEncoder> EncoderOf(const ViewScale& scale, const TwoLa
       .linear = std::move(linear), .hidden = Unscaled(scale, map.hidden), .output = map.output});
 }
 
-void RequirePositive(double value, const char* name) {
-  if (value > 0 && std::isfinite(value)) return;
-  throw Error(ErrorCode::kInvalidArgument,
-              fmt::format("{} of the contrast: expected a positive number, got {}", name, value));
-}
-
-void RequireAtLeast(Index least, Index value, const char* name) {
-  if (value >= least) return;
-  throw Error(ErrorCode::kInvalidArgument,
-              fmt::format("{} of the contrast: expected {} or more, got {}", name, least, value));
-}
-
 }  // namespace
 
 void ContrastOptions::Validate() const {
-  if (!(temperature >= kLeastTemperature && std::isfinite(temperature))) {
-    throw Error(ErrorCode::kInvalidArgument,
-                fmt::format("temperature of the contrast: expected {} or more, got {}",
-                            kLeastTemperature, temperature));
-  }
-  RequireAtLeast(1, epochs, "epochs");
-  RequireAtLeast(2, batch, "batch");
-  RequireAtLeast(0, hidden, "hidden units");
-  RequirePositive(learning_rate, "learning rate");
+  RequireOption(temperature >= kLeastTemperature && std::isfinite(temperature),
+                "temperature of the contrast", fmt::format("{} or more", kLeastTemperature),
+                temperature);
+  RequireAtLeast(1, epochs, "epochs of the contrast");
+  RequireAtLeast(2, batch, "batch of the contrast");
+  RequireAtLeast(0, hidden, "hidden units of the contrast");
+  RequirePositive(learning_rate, "learning rate of the contrast");
   if (!(weight_decay >= 0 && weight_decay * learning_rate < 1)) {
     throw Error(ErrorCode::kInvalidArgument,
                 fmt::format("weight decay of the contrast: expected 0 or more, and less than 1 "

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "bitpool/base/error.h"
+#include "bitpool/base/option_check.h"
 #include "bitpool/hash/initial_codes.h"
 #include "bitpool/hash/kernel_columns.h"
 #include "bitpool/hash/relaxed_autoencoder.h"
@@ -69,12 +70,6 @@ AnchorKernel DrawScaledKernel(const KernelCodeOptions& options, const ColumnSour
   return {kernel.anchors(), options.width * static_cast<double>(kernel.width())};
 }
 
-void RequirePositive(double value, const char* name) {
-  if (value > 0 && std::isfinite(value)) return;
-  throw Error(ErrorCode::kInvalidArgument,
-              fmt::format("{} of the kernel: expected a positive number, got {}", name, value));
-}
-
 }  // namespace
 
 void KernelCodeOptions::Validate() const {
@@ -82,8 +77,8 @@ void KernelCodeOptions::Validate() const {
     throw Error(ErrorCode::kInvalidArgument,
                 fmt::format("anchors: expected 1 or more, or 0 for no kernel, got {}", anchors));
   }
-  RequirePositive(width, "width");
-  RequirePositive(ridge, "ridge");
+  RequirePositive(width, "width of the kernel");
+  RequirePositive(ridge, "ridge of the kernel");
   if (!(vectors >= 0 && std::isfinite(vectors))) {
     throw Error(ErrorCode::kInvalidArgument,
                 fmt::format("weight of the vectors beside the labels: expected 0 or more, got {}",

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "bitpool/base/error.h"
+#include "bitpool/base/option_check.h"
 #include "bitpool/hash/adam.h"
 #include "bitpool/hash/contrast_loss.h"
 #include "bitpool/hash/two_layer_gradient.h"
@@ -197,26 +198,17 @@ std::vector<ViewPairs> DrawSteps(const LearnPoolingOptions& options, Index pictu
   return steps;
 }
 
-void RequirePositive(double value, const char* name) {
-  if (value > 0 && std::isfinite(value)) return;
-  throw Error(
-      ErrorCode::kInvalidArgument,
-      fmt::format("{} of the learned pooling: expected a positive number, got {}", name, value));
-}
-
 }  // namespace
 
 void LearnPoolingOptions::Validate() const {
-  if (!(temperature >= kLeastTemperature && std::isfinite(temperature))) {
-    throw Error(ErrorCode::kInvalidArgument,
-                fmt::format("temperature of the learned pooling: expected {} or more, got {}",
-                            kLeastTemperature, temperature));
-  }
-  RequirePositive(mu, "mu");
-  RequirePositive(map_rate, "learning rate of the map");
-  RequirePositive(attention_rate, "learning rate of the attention");
-  RequirePositive(mu_rate, "learning rate of mu");
-  RequirePositive(tolerance, "tolerance");
+  RequireOption(temperature >= kLeastTemperature && std::isfinite(temperature),
+                "temperature of the learned pooling", fmt::format("{} or more", kLeastTemperature),
+                temperature);
+  RequirePositive(mu, "mu of the learned pooling");
+  RequirePositive(map_rate, "learning rate of the map of the learned pooling");
+  RequirePositive(attention_rate, "learning rate of the attention of the learned pooling");
+  RequirePositive(mu_rate, "learning rate of mu of the learned pooling");
+  RequirePositive(tolerance, "tolerance of the learned pooling");
   if (steps < 1 || batch < 2) {
     throw Error(ErrorCode::kInvalidArgument,
                 fmt::format("learned pooling: expected at least 1 step of at least 2 pictures, got "

@@ -2,22 +2,11 @@
 
 #include <fmt/format.h>
 
-#include <cmath>
-
 #include "bitpool/base/error.h"
+#include "bitpool/base/option_check.h"
 #include "bitpool/base/stopwatch.h"
 
 namespace bitpool {
-namespace {
-
-void RequirePositive(double value, const char* name) {
-  if (value > 0 && std::isfinite(value)) return;
-  throw Error(ErrorCode::kInvalidArgument,
-              fmt::format("{} of RBA: expected a positive number, got {}", name, value));
-}
-
-}  // namespace
-
 RbaConstants RbaConstants::Paper() {
   return {.iterations = 10,
           .lambda = 0.01,
@@ -39,8 +28,8 @@ void RbaOptions::Validate() const {
 }
 
 void RbaConstants::Validate() const {
-  RequirePositive(lambda, "lambda");
-  RequirePositive(beta, "beta");
+  RequirePositive(lambda, "lambda of RBA");
+  RequirePositive(beta, "beta of RBA");
   if (iterations < 1) {
     throw Error(ErrorCode::kInvalidArgument,
                 fmt::format("iterations of RBA: expected 1 or more, got {}", iterations));

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "bitpool/base/error.h"
+#include "bitpool/base/option_check.h"
 #include "bitpool/linalg/reductions.h"
 
 namespace bitpool {
@@ -29,16 +30,11 @@ void ThrowTooLarge(const MatrixFRef& part, Index column, Index first) {
 }  // namespace
 
 void KMeansOptions::Validate() const {
-  const auto require = [](bool good, const char* field, const char* expected, auto got) {
-    if (good) return;
-    throw Error(ErrorCode::kInvalidArgument,
-                fmt::format("{}: expected {}, got {}", field, expected, got));
-  };
-  require(clusters >= 1 && clusters <= std::numeric_limits<int32_t>::max(), "clusters", "1 or more",
-          clusters);
-  require(iterations >= 1, "iterations", "1 or more", iterations);
-  require(tolerance >= 0 && tolerance < 1, "tolerance", "a number in [0, 1)", tolerance);
-  require(seeding_samples >= 0, "seeding_samples", "0 (automatic) or more", seeding_samples);
+  RequireOption(clusters >= 1 && clusters <= std::numeric_limits<int32_t>::max(), "clusters",
+                "1 or more", clusters);
+  RequireOption(iterations >= 1, "iterations", "1 or more", iterations);
+  RequireOption(tolerance >= 0 && tolerance < 1, "tolerance", "a number in [0, 1)", tolerance);
+  RequireOption(seeding_samples >= 0, "seeding_samples", "0 (automatic) or more", seeding_samples);
 }
 
 std::string KMeansSummary::BriefReport() const {

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "bitpool/base/error.h"
+#include "bitpool/base/option_check.h"
 #include "bitpool/codes/binary_codes.h"
 #include "bitpool/dataset/feature_file.h"
 #include "bitpool/pictures/extract_pictures.h"
@@ -294,13 +295,8 @@ void CoderTraining::Validate() const {
                 fmt::format("reduced: expected 0, or dimensions for features of a network, got {}",
                             reduced));
   }
-  const auto require = [](Index value, const char* field) {
-    if (value >= 1) return;
-    throw Error(ErrorCode::kInvalidArgument,
-                fmt::format("{}: expected 1 or more, got {}", field, value));
-  };
-  require(pictures, "pictures");
-  require(sample, "sample");
+  RequireAtLeast(1, pictures, "pictures");
+  RequireAtLeast(1, sample, "sample");
 }
 
 TrainedCoder TrainCoder(Env& env, const CoderTraining& training,

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "bitpool/base/error.h"
+#include "bitpool/base/option_check.h"
 
 namespace bitpool {
 namespace {
@@ -39,14 +40,9 @@ MatrixF Joined(const std::vector<MatrixF>& parts) {
 }  // namespace
 
 void ReductionTraining::Validate() const {
-  const auto require = [](Index value, const char* field) {
-    if (value >= 1) return;
-    throw Error(ErrorCode::kInvalidArgument,
-                fmt::format("{}: expected 1 or more, got {}", field, value));
-  };
-  require(dimension, "dimension");
-  require(pictures, "pictures");
-  require(features, "features");
+  RequireAtLeast(1, dimension, "dimension");
+  RequireAtLeast(1, pictures, "pictures");
+  RequireAtLeast(1, features, "features");
 }
 
 LocalPca LearnReduction(const ReductionTraining& training, size_t count,

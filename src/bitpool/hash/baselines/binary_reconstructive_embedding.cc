@@ -1,12 +1,11 @@
 #include "bitpool/hash/baselines/binary_reconstructive_embedding.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cstdint>
 #include <vector>
 
 #include "bitpool/base/error.h"
+#include "bitpool/base/option_check.h"
 #include "bitpool/base/stopwatch.h"
 #include "bitpool/hash/baselines/labelled_kernel.h"
 #include "bitpool/hash/baselines/reconstructive_codes.h"
@@ -75,15 +74,10 @@ MatrixF FindWeights(const BinaryReconstructiveEmbeddingOptions& options, const L
 void BinaryReconstructiveEmbeddingOptions::Validate() const {
   RequireBits(bits);
   kernel.Validate();
-  const auto require = [](bool good, const char* field, const char* expected, auto got) {
-    if (good) return;
-    throw Error(ErrorCode::kInvalidArgument,
-                fmt::format("{}: expected {}, got {}", field, expected, got));
-  };
-  require(landmarks >= 1, "landmarks", "1 or more", landmarks);
-  require(samples == 0 || samples >= 2, "samples", "0 (all) or at least 2", samples);
-  require(iterations >= 0, "iterations", "0 or more", iterations);
-  require(tolerance >= 0, "tolerance", "0 or more", tolerance);
+  RequireOption(landmarks >= 1, "landmarks", "1 or more", landmarks);
+  RequireOption(samples == 0 || samples >= 2, "samples", "0 (all) or at least 2", samples);
+  RequireOption(iterations >= 0, "iterations", "0 or more", iterations);
+  RequireOption(tolerance >= 0, "tolerance", "0 or more", tolerance);
 }
 
 Trained<HashModel> TrainBinaryReconstructiveEmbedding(

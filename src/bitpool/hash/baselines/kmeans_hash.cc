@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "bitpool/base/error.h"
+#include "bitpool/base/option_check.h"
 #include "bitpool/base/stopwatch.h"
 #include "bitpool/hash/baselines/affinity_codebook.h"
 #include "bitpool/hash/baselines/column_sample.h"
@@ -289,16 +290,11 @@ void CheckSamples(const KMeansHashOptions& options, Index samples) {
 
 void KMeansHashOptions::Validate() const {
   RequireBits(bits);
-  const auto require = [](bool good, const char* field, const char* expected, auto got) {
-    if (good) return;
-    throw Error(ErrorCode::kInvalidArgument,
-                fmt::format("{}: expected {}, got {}", field, expected, got));
-  };
-  require(subspace_bits >= 1 && subspace_bits <= 8, "subspace_bits", "1 to 8", subspace_bits);
-  require(lambda >= 0 && std::isfinite(lambda), "lambda", "0 or more", lambda);
-  require(iterations >= 0, "iterations", "0 or more", iterations);
-  require(tolerance >= 0 && tolerance < 1, "tolerance", "a number in [0, 1)", tolerance);
-  require(samples >= 0, "samples", "0 (all) or more", samples);
+  RequireOption(subspace_bits >= 1 && subspace_bits <= 8, "subspace_bits", "1 to 8", subspace_bits);
+  RequireOption(lambda >= 0 && std::isfinite(lambda), "lambda", "0 or more", lambda);
+  RequireOption(iterations >= 0, "iterations", "0 or more", iterations);
+  RequireOption(tolerance >= 0 && tolerance < 1, "tolerance", "a number in [0, 1)", tolerance);
+  RequireOption(samples >= 0, "samples", "0 (all) or more", samples);
 }
 
 Trained<HashModel> TrainKMeansHash(const KMeansHashOptions& options, const ColumnSource& source,

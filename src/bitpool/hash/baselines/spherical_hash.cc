@@ -1,7 +1,5 @@
 #include "bitpool/hash/baselines/spherical_hash.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -11,6 +9,7 @@
 #include <vector>
 
 #include "bitpool/base/error.h"
+#include "bitpool/base/option_check.h"
 #include "bitpool/base/stopwatch.h"
 #include "bitpool/hash/baselines/column_sample.h"
 #include "bitpool/hash/baselines/sphere_encoder.h"
@@ -235,15 +234,10 @@ std::shared_ptr<const SphereEncoder> PlaceSpheres(const SphericalHashOptions& op
 
 void SphericalHashOptions::Validate() const {
   RequireBits(bits);
-  const auto require = [](bool good, const char* field, const char* expected, auto got) {
-    if (good) return;
-    throw Error(ErrorCode::kInvalidArgument,
-                fmt::format("{}: expected {}, got {}", field, expected, got));
-  };
-  require(iterations >= 0, "iterations", "0 or more", iterations);
-  require(mean_tolerance >= 0, "mean_tolerance", "0 or more", mean_tolerance);
-  require(deviation_tolerance >= 0, "deviation_tolerance", "0 or more", deviation_tolerance);
-  require(samples == 0 || samples >= 2, "samples", "0 (all) or at least 2", samples);
+  RequireOption(iterations >= 0, "iterations", "0 or more", iterations);
+  RequireOption(mean_tolerance >= 0, "mean_tolerance", "0 or more", mean_tolerance);
+  RequireOption(deviation_tolerance >= 0, "deviation_tolerance", "0 or more", deviation_tolerance);
+  RequireOption(samples == 0 || samples >= 2, "samples", "0 (all) or at least 2", samples);
 }
 
 Trained<HashModel> TrainSphericalHash(const SphericalHashOptions& options,

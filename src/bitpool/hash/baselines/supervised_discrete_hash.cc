@@ -1,13 +1,11 @@
 #include "bitpool/hash/baselines/supervised_discrete_hash.h"
 
-#include <fmt/format.h>
-
 #include <Eigen/Cholesky>
-#include <cmath>
 #include <memory>
 #include <utility>
 
 #include "bitpool/base/error.h"
+#include "bitpool/base/option_check.h"
 #include "bitpool/base/stopwatch.h"
 #include "bitpool/hash/kernel_columns.h"
 #include "bitpool/hash/label_targets.h"
@@ -173,19 +171,11 @@ LinearMap LearnMap(const SupervisedDiscreteHashOptions& options, const AnchorKer
 void SupervisedDiscreteHashOptions::Validate() const {
   RequireBits(bits);
   kernel.Validate();
-  const auto require = [](bool good, const char* field, const char* expected, auto got) {
-    if (good) return;
-    throw Error(ErrorCode::kInvalidArgument,
-                fmt::format("{}: expected {}, got {}", field, expected, got));
-  };
-  require(iterations >= 1, "iterations", "1 or more", iterations);
-  require(sweeps >= 1, "sweeps", "1 or more", sweeps);
-  const auto require_number = [&](const char* field, double value, bool good) {
-    require(good && std::isfinite(value), field, "a finite number above 0", value);
-  };
-  require_number("label_ridge", label_ridge, label_ridge > 0);
-  require_number("encoder_ridge", encoder_ridge, encoder_ridge > 0);
-  require_number("encoder_weight", encoder_weight, encoder_weight > 0);
+  RequireAtLeast(1, iterations, "iterations");
+  RequireAtLeast(1, sweeps, "sweeps");
+  RequirePositive(label_ridge, "label_ridge");
+  RequirePositive(encoder_ridge, "encoder_ridge");
+  RequirePositive(encoder_weight, "encoder_weight");
 }
 
 DiscreteCodeSolver::DiscreteCodeSolver(const MatrixF& weights, int sweeps)
