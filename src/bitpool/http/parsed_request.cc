@@ -25,8 +25,8 @@ std::optional<Problem> ParsingProblemOf(const boost::system::error_code& error) 
   if (error == http::error::body_limit) {
     return Problem{.status = 413, .code = "too_large", .detail = "the body is beyond the limit"};
   }
-  static const auto& parsing = http::make_error_code(http::error::bad_method).category();
-  if (error.category() == parsing && error != http::error::end_of_stream &&
+  const boost::system::error_code of_parser = http::make_error_code(http::error::bad_method);
+  if (error.category() == of_parser.category() && error != http::error::end_of_stream &&
       error != http::error::partial_message) {
     return Problem{.status = 400, .code = "invalid_request", .detail = error.message()};
   }

@@ -53,6 +53,15 @@ OptionTable<SimilarityAdaptiveHashOptions> SadhTable() {
           "anchors", [](auto& options) -> auto& { return options.graph.anchors; },
           "Centroids that tie alike samples together", AtLeast(2))
       .Add(
+          "nearest", [](auto& options) -> auto& { return options.graph.nearest; },
+          "Centroids that a sample is tied to", AtLeast(1))
+      .Add(
+          "balance", [](auto& options) -> auto& { return options.codes.balance; },
+          "Weight of bits that are 1 half of the time", AtLeast(0))
+      .Add(
+          "independence", [](auto& options) -> auto& { return options.codes.independence; },
+          "Weight of bits that do not depend on each other", AtLeast(0))
+      .Add(
           "code_steps", [](auto& options) -> auto& { return options.codes.steps; },
           "Steps of the codes in each round", AtLeast(1));
 }
