@@ -76,7 +76,8 @@ std::unique_ptr<FaissScores> MakeFaissFastScan(int bits, std::span<const uint8_t
     }
   }
   // Two subquantizers to a byte, the first in the low half: the bytes of the codes themselves.
-  packed.codes.assign(rows.begin(), rows.end());
+  packed.codes.resize(rows.size());
+  std::ranges::copy(rows, packed.codes.data());
   packed.ntotal = static_cast<int64_t>(rows.size() / BytesPerCode(bits));
   packed.is_trained = true;
   return std::make_unique<FastScanPeer>(std::make_unique<faiss::IndexPQFastScan>(packed), threads);

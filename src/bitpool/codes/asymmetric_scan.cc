@@ -4,10 +4,8 @@
 #include <bit>
 #include <numeric>
 
-// This file is compiled once for every instruction set; the best one is chosen at run time.
-#define HWY_WANT_AVX3_DL  // AVX-512 with VBMI
-// Arrays of vectors need a size that is known when compiling.
-#define HWY_DISABLED_TARGETS (HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128 | HWY_RVV)
+#include "bitpool/codes/instruction_sets.h"  // before Highway
+
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "bitpool/codes/asymmetric_scan.cc"
 #include <hwy/foreach_target.h>  // IWYU pragma: keep

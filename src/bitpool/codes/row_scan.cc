@@ -4,8 +4,8 @@
 #include <bit>
 #include <cstring>
 
-// This file is compiled once for every instruction set; the best one is chosen at run time.
-#define HWY_WANT_AVX3_DL  // AVX-512 with VPOPCNTDQ
+#include "bitpool/codes/instruction_sets.h"  // before Highway
+
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "bitpool/codes/row_scan.cc"
 #include <hwy/foreach_target.h>  // IWYU pragma: keep

@@ -1,9 +1,8 @@
 #include "bitpool/codes/sign_bits.h"
 
 #include "bitpool/codes/binary_codes.h"
+#include "bitpool/codes/instruction_sets.h"  // before Highway
 
-// This file is compiled once for every instruction set; the best one is chosen at run time.
-#define HWY_DISABLED_TARGETS (HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128 | HWY_RVV)
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "bitpool/codes/sign_bits.cc"
 #include <hwy/foreach_target.h>  // IWYU pragma: keep

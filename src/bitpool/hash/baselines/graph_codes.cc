@@ -30,6 +30,8 @@ void GraphCodeOptions::Validate() const {
 GraphCodeSolver::GraphCodeSolver(const GraphCodeOptions& options, const AnchorGraph& graph,
                                  MatrixD start, const RunContext& context)
     : options_(options),
+      balance_(options.balance / static_cast<double>(start.cols())),
+      independence_(options.independence / static_cast<double>(start.cols())),
       graph_(graph),
       context_(context),
       b_(std::move(start)),
@@ -82,8 +84,8 @@ void GraphCodeSolver::UpdateMultipliers() {
 }
 
 double GraphCodeSolver::Objective() const {
-  return Inner(b_, laplacian_) + options_.balance / 2 * b_.rowwise().sum().squaredNorm() +
-         options_.independence / 4 * Correlation().squaredNorm();
+  return Inner(b_, laplacian_) + balance_ / 2 * b_.rowwise().sum().squaredNorm() +
+         independence_ / 4 * Correlation().squaredNorm();
 }
 
 double GraphCodeSolver::Lagrangian() const {
@@ -99,8 +101,8 @@ double GraphCodeSolver::Violation() const {
 MatrixD GraphCodeSolver::Gradient() const {
   MatrixD gradient = 2 * laplacian_ + box_y_ + sphere_y_ + options_.box * (b_ - box_) +
                      options_.sphere * (b_ - sphere_);
-  gradient.colwise() += options_.balance * b_.rowwise().sum();
-  const MatrixD correlation = options_.independence * Correlation();
+  gradient.colwise() += balance_ * b_.rowwise().sum();
+  const MatrixD correlation = independence_ * Correlation();
   context_.ParallelFor(
       static_cast<size_t>(b_.cols()), kChunkColumns, [&](size_t begin, size_t end) {
         const auto first = static_cast<Index>(begin);
@@ -116,13 +118,13 @@ GraphCodeSolver::LinePolynomial GraphCodeSolver::Along(const MatrixD& direction,
   const MatrixD cross = Product(b_, direction);
   const MatrixD e = Correlation(), f = cross + cross.transpose(), g = Product(direction, direction);
   const VectorD sums = b_.rowwise().sum(), moved = direction.rowwise().sum();
-  const double squared = direction.squaredNorm(), weight = options_.independence / 4;
+  const double squared = direction.squaredNorm(), weight = independence_ / 4;
   LinePolynomial line;
-  line.c1 = 2 * Inner(direction, laplacian_) + options_.balance * sums.dot(moved) +
+  line.c1 = 2 * Inner(direction, laplacian_) + balance_ * sums.dot(moved) +
             2 * weight * Inner(e, f) + Inner(direction, box_y_) + Inner(direction, sphere_y_) +
             options_.box * Inner(direction, b_ - box_) +
             options_.sphere * Inner(direction, b_ - sphere_);
-  line.c2 = Inner(direction, laplacian) + options_.balance / 2 * moved.squaredNorm() +
+  line.c2 = Inner(direction, laplacian) + balance_ / 2 * moved.squaredNorm() +
             weight * (f.squaredNorm() + 2 * Inner(e, g)) +
             (options_.box + options_.sphere) / 2 * squared;
   line.c3 = 2 * weight * Inner(f, g);

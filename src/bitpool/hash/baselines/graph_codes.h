@@ -6,14 +6,14 @@
 
 namespace bitpool {
 
-// The defaults are the settings of SADH's authors.
+// Of n samples. SADH's authors take ρ₃ = ρ₄ = 10⁻³ for 59,000, which is 59 here; see docs/deep.md.
 struct GraphCodeOptions {
-  double box = 1e-2;           // ρ₁, of numbers between −1 and 1
-  double sphere = 1e-2;        // ρ₂, of numbers whose squares add up to their count
-  double balance = 1e-3;       // ρ₃, of bits that are 1 half of the time
-  double independence = 1e-3;  // ρ₄, of bits that do not depend on each other
-  int steps = 50;              // at most
-  double tolerance = 1e-4;     // stop when both constraints hold up to this share
+  double box = 1e-2;          // ρ₁, of numbers between −1 and 1
+  double sphere = 1e-2;       // ρ₂, of numbers whose squares add up to their count
+  double balance = 0.3;       // nρ₃, of bits that are 1 half of the time
+  double independence = 0.3;  // nρ₄, of bits that do not depend on each other
+  int steps = 50;             // at most
+  double tolerance = 1e-4;    // stop when both constraints hold up to this share
 
   // Throws kInvalidArgument when a field has no meaning.
   void Validate() const;
@@ -21,8 +21,10 @@ struct GraphCodeOptions {
 
 // Codes B in {−1, 1}, a column per sample, that are alike for samples a graph says are alike:
 //   min f(B) = tr(B(I − S)Bᵀ) + ρ₃/2 ‖B1‖² + ρ₄/4 ‖BBᵀ − nI‖².
-// A number is −1 or 1 for all when they lie in the box and on the sphere (Wu and Ghanem, TPAMI
-// 2019), so with Z₁ in the box, Z₂ on the sphere and multipliers Y the augmented Lagrangian is
+// The first term grows with n and the others with n², so nρ₃ and nρ₄ are what weighs the same
+// however many samples there are. A number is −1 or 1 for all when they lie in the box and on the
+// sphere (Wu and Ghanem, TPAMI 2019), so with Z₁ in the box, Z₂ on the sphere and multipliers Y the
+// augmented Lagrangian is
 //   f(B) + Σ_k ⟨Y_k, B − Z_k⟩ + ρ_k/2 ‖B − Z_k‖²,
 // of which one part after the other is improved (ADMM). No step but that of the multipliers raises
 // it.
@@ -61,6 +63,7 @@ class GraphCodeSolver {
   MatrixD Correlation() const;                                // BBᵀ − nI
 
   GraphCodeOptions options_;
+  double balance_, independence_;  // ρ₃, ρ₄
   const AnchorGraph& graph_;
   RunContext context_;
   MatrixD b_;

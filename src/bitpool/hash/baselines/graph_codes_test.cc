@@ -17,7 +17,7 @@ TEST(GraphCodes, ObjectiveIsTheFormula) {
   const AnchorGraph graph({.anchors = 10}, MatrixColumns(x), RunContext());
   const MatrixD laplacian = graph.TimesLaplacian(MatrixD::Identity(60, 60), RunContext());
   const MatrixD b = Random(1).NormalMatrix(3, 60).cast<double>();
-  const GraphCodeOptions options{.balance = 0.3, .independence = 0.07};
+  const GraphCodeOptions options{.balance = 60 * 0.3, .independence = 60 * 0.07};
   const GraphCodeSolver solver(options, graph, b, RunContext());
   const double expected =
       (b * laplacian * b.transpose()).trace() + 0.15 * (b * VectorD::Ones(60)).squaredNorm() +

@@ -12,13 +12,14 @@
 
 namespace bitpool {
 
-// The defaults are the settings of the authors, but for the epochs, which are ours.
+// The defaults are the settings of the authors, but for the epochs, the learning rate and two
+// weights of the codes (GraphCodeOptions), which are ours.
 struct SimilarityAdaptiveHashOptions {
   int bits = 32;  // L
   int rounds = 3;
   int epochs = 10;              // of the layer, in each round
   Index batch = 20;             // vectors of a step
-  double learning_rate = 1e-3;  // divided by ten after half of the steps of a round
+  double learning_rate = 3e-4;  // divided by ten after half of the steps of a round
   AnchorGraphOptions graph = {};
   GraphCodeOptions codes = {};
   // Vectors are kept in memory up to this size; when there are more, those of a batch are read.
