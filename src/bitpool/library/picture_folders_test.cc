@@ -93,7 +93,7 @@ TEST_F(PictureFolders, SeveralFoldersMakeOneLibrary) {
   EXPECT_EQ(again.added, 1U);
   EXPECT_EQ(again.unchanged, 2U);
   EXPECT_EQ(Update({.folders = {other()}}).unchanged, 3U);
-  EXPECT_EQ(Update({.folders = {}, .exclude = {{}}}).added, 1U);  // the gif
+  EXPECT_EQ(Update({.folders = {}, .exclude = std::vector<std::string>()}).added, 1U);  // the gif
 
   // A folder that is away now, such as that of a camera, loses nothing.
   fs::rename(other(), pictures_.base() / "away");
