@@ -293,7 +293,8 @@ def _pictures_with_descriptors(file: str, views: bool) -> npt.NDArray[np.bool_]:
     """Whether each picture of a feature file can be used: itself or, with ``views``, each of its images."""
     features = _native.Features.open(file)
     counts = features.descriptor_counts().reshape(-1, features.images_per_picture)
-    good: npt.NDArray[np.bool_] = (counts > 0).all(axis=1) if views else counts[:, 0] > 0
+    used = counts if views else counts[:, :1]
+    good: npt.NDArray[np.bool_] = np.all(used > 0, axis=1)
     return good
 
 

@@ -215,7 +215,7 @@ TEST(PictureLibrary, SurvivesAFolderWithEverything) {
 
   EXPECT_EQ(summary.added, good.size());
   const std::map<std::string, std::string> expected = {
-      {"empty.jpg", "empty"},         {"truncated.jpg", "Premature end"},
+      {"empty.jpg", "empty"},         {"truncated.jpg", "remature end"},
       {"text.jpg", "text; expected"}, {"drawing.jpg", "SVG"},
       {"document.png", "PDF"},        {"huge.png", "50000×50000"},
       {"uniform.jpg", "no local"},    {"loop.jpg", "symbolic links"},

@@ -15,6 +15,7 @@ using testing::ExpectError;
 using testing::TempFolder;
 
 constexpr Index kOutputs = 6;
+constexpr int kSide = 8;  // of the pictures that the network takes
 
 // Mean of the colours of a picture, mixed to six numbers.
 MatrixF Mixture() {
@@ -27,14 +28,14 @@ MatrixF Mixture() {
 fs::path WriteNetwork(const TempFolder& folder) {
   const MatrixF rows = Mixture().transpose();  // column-major: an output after the other
   OnnxGraph graph("colours");
-  graph.AddInput("data", {0, 3, 0, 0});
+  graph.AddInput("data", {1, 3, kSide, kSide});
   graph.AddNode("Relu", "light", {"data"});
   graph.AddNode("GlobalAveragePool", "mean", {"light"});
   graph.AddNode("Flatten", "flat", {"mean"}, {{"axis", int64_t{1}}});
   graph.AddWeights("w", {kOutputs, 3}, std::span(rows.data(), 3 * kOutputs));
   graph.AddWeights("b", {kOutputs}, std::vector<float>(static_cast<size_t>(kOutputs), 0));
   graph.AddNode("Gemm", "code", {"flat", "w", "b"}, {{"transB", int64_t{1}}});
-  graph.AddOutput("code", {0, kOutputs});
+  graph.AddOutput("code", {1, kOutputs});
   WriteFile(Env::Posix(), folder / "net.onnx", graph.Write(), IfExists::kReplace);
   return folder / "net.onnx";
 }
@@ -57,7 +58,7 @@ VectorF Expected(const std::vector<std::byte>& plain) {
 
 CodeNetwork Network(const TempFolder& folder) {
   CodeNetwork network{.files = {.definition = WriteNetwork(folder), .weights = {}}};
-  network.options.size = 8;
+  network.options.size = kSide;
   network.options.mean = {0, 0, 0};
   return network;
 }
