@@ -54,8 +54,11 @@ class Filter {
   // Characters that are pushed into the terminal run as commands when the program has ended.
   bool ForbidTyping() {
     for (const unsigned request : {TIOCSTI, TIOCLINUX}) {
-      if (seccomp_rule_add(filter_.get(), SCMP_ACT_ERRNO(EPERM), SCMP_SYS(ioctl), 1,
-                           SCMP_A1(SCMP_CMP_MASKED_EQ, 0xffffffffU, request)) != 0) {
+      // By hand: libseccomp's macro for it is C, which Clang does not take as C++.
+      const scmp_arg_cmp is_request{
+          .arg = 1, .op = SCMP_CMP_MASKED_EQ, .datum_a = 0xffffffffU, .datum_b = request};
+      if (seccomp_rule_add_array(filter_.get(), SCMP_ACT_ERRNO(EPERM), SCMP_SYS(ioctl), 1,
+                                 &is_request) != 0) {
         return false;
       }
     }
