@@ -127,8 +127,9 @@ UpdatePlan PlanUpdate(const FoundInFolders& folders, const CatalogueSnapshot* ca
     if (before != known.end()) known.erase(before);
   }
   for (const auto& [path, status] : known) {
+    const fs::path whole = folders.root / path;
     const bool may_be_there = std::ranges::any_of(folders.unreadable, [&](const auto& failed) {
-      return IsInFolder((folders.root / path).native(), failed.path.native());
+      return IsInFolder(whole.native(), failed.path.native());
     });
     ++(may_be_there ? plan.unchanged : plan.removed);
   }
