@@ -12,7 +12,9 @@ export class MockJobs {
     this.pause = pause;
     /** The step before which jobs wait until `resume` is called, for tests that look at one in the middle. */
     this.waitBefore = Infinity;
-    this.resume = () => {};
+    this.resume = () => {
+      this.waitBefore = Infinity; // a job that has not come there yet does not wait at all
+    };
     /** @type {{job: Api.Job, library: MockLibrary, events: string[], listeners: Set<import("node:http").ServerResponse>}[]} */
     this.jobs = [];
   }
