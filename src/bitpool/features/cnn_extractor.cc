@@ -119,7 +119,7 @@ constexpr std::array<std::string_view, 2> kOnnxPrefixes = {"onnx_node!", "onnx_n
 std::string LayerOf(cv::dnn::Net& net, const std::string& name) {
   if (net.getLayerId(name) >= 0) return name;
   for (const std::string_view prefix : kOnnxPrefixes) {
-    const std::string full = std::string(prefix) + name;
+    std::string full = std::string(prefix) + name;
     if (net.getLayerId(full) >= 0) return full;
   }
   throw Error(ErrorCode::kInvalidArgument, fmt::format("the network has no layer \"{}\"", name));
