@@ -22,7 +22,7 @@ set(BITPOOL_EIGEN_DEFINITIONS EIGEN_USE_BLAS EIGEN_MAX_ALIGN_BYTES=64 EIGEN_MAX_
 
 # Rooms become parts of shared libraries that show only what include/bitpool/ marks.
 set(BITPOOL_ROOM_FLAGS ${BITPOOL_WARNINGS} -fPIC -fvisibility=hidden -fvisibility-inlines-hidden)
-# The programs read a command line and call rooms: -O1 compiles them in two thirds of the time, and they run as fast.
+# The programs read a command line and call rooms, where the work is done: -O1 compiles them in two thirds of the time.
 set(BITPOOL_APP_FLAGS ${BITPOOL_ROOM_FLAGS} $<$<CONFIG:Release>:-O1>)
 
 # Reading headers is a third of all compiling, so the long ones are read once for all rooms and once for all tests.
