@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "bitpool/base/error.h"
+#include "bitpool/base/option_check.h"
 #include "bitpool/base/stopwatch.h"
 
 namespace bitpool {
@@ -108,16 +109,13 @@ double HalvedRate(double rate, Index step, Index count) {
 }
 
 void RequireHeadCount(Index value, Index least, const char* method, const char* option) {
-  if (value >= least) return;
-  throw Error(ErrorCode::kInvalidArgument,
-              fmt::format("{} of {}: expected {} or more, got {}", option, method, least, value));
+  RequireAtLeast(least, value, fmt::format("{} of {}", option, method));
 }
 
 void RequireHeadNumber(double value, bool zero_is_good, const char* method, const char* option) {
-  if (std::isfinite(value) && (value > 0 || (zero_is_good && value == 0))) return;
-  throw Error(ErrorCode::kInvalidArgument,
-              fmt::format("{} of {}: expected a finite number {} 0, got {}", option, method,
-                          zero_is_good ? "of at least" : "above", value));
+  RequireOption(std::isfinite(value) && (value > 0 || (zero_is_good && value == 0)),
+                fmt::format("{} of {}", option, method),
+                zero_is_good ? "a finite number of at least 0" : "a finite number above 0", value);
 }
 
 }  // namespace bitpool
