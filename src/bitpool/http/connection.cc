@@ -41,6 +41,7 @@ constexpr size_t kReadAtOnce = size_t{16} << 10;      // while a request is wait
 constexpr size_t kIdleBuffer = size_t{32} << 10;      // what an idle connection may keep
 constexpr uint64_t kLingerBytes = uint64_t{1} << 20;  // of an unread body that is thrown away
 constexpr double kLingerSeconds = 2;
+constexpr double kFirstRequestSeconds = 0.5;           // on a connection taken when the server ends
 constexpr auto kHeartbeat = std::chrono::seconds(15);  // tells that a silent feed is alive
 
 std::chrono::nanoseconds Seconds(double seconds) {
@@ -78,7 +79,11 @@ class StreamConnection final : public Connection,
   }
 
   void FinishUp() override {
-    if (waiting_ || feed_) Close();
+    if (feed_) return Close();
+    if (!waiting_) return;
+    if (is_new_) return SetDeadline(kFirstRequestSeconds);
+    error_code ignored;
+    if (socket().available(ignored) == 0) Close();  // else a request has come already
   }
 
   void CheckDeadline(Clock::time_point now) override {
@@ -138,14 +143,14 @@ class StreamConnection final : public Connection,
 
   // Waits for the first byte, which may take long, apart from the rest, which may not.
   void WaitForRequest() {
-    if (state_.stopping) return Close();
+    if (state_.stopping && !is_new_) return Linger();
     if (buffer_.size() > 0) return ReadHead();
     if (buffer_.capacity() > kIdleBuffer) buffer_ = beast::flat_buffer();
     waiting_ = true;
-    SetDeadline(state_.limits.idle_seconds);
+    SetDeadline(state_.stopping ? kFirstRequestSeconds : state_.limits.idle_seconds);
     stream_.async_read_some(buffer_.prepare(kReadAtOnce),
                             Then([this](error_code error, size_t count) {
-                              waiting_ = false;
+                              waiting_ = is_new_ = false;
                               if (error) return Close();
                               buffer_.commit(count);
                               ReadHead();
@@ -408,6 +413,7 @@ class StreamConnection final : public Connection,
   uint64_t reserved_ = 0;  // of the budget, for the body
   int version_ = 11;
   bool keep_alive_ = true;
+  bool is_new_ = true;    // nothing was read yet
   bool waiting_ = false;  // for the first byte of a request
   bool reading_ = false;  // the rest of one
   bool expired_ = false;  // reading it was given up

@@ -16,6 +16,7 @@
 
 #include "bitpool/base/error.h"
 #include "bitpool/http/connection.h"
+#include "bitpool/http/refuse_handshakes.h"
 
 namespace bitpool {
 namespace {
@@ -26,6 +27,7 @@ using boost::system::error_code;
 
 constexpr auto kAfterAcceptFailed = std::chrono::milliseconds(100);
 constexpr auto kBetweenLooks = std::chrono::milliseconds(100);
+constexpr auto kHandshakes = std::chrono::milliseconds(20);  // until those begun are complete
 constexpr auto kStopPolling = std::chrono::milliseconds(5);
 
 void Require(bool fine, const char* field, const char* expected) {
@@ -136,7 +138,7 @@ class HttpServer::Implementation {
 
   void Stop() {
     if (state_.stopping.exchange(true)) return;
-    asio::post(listening_, [this] { acceptor_.close(); });
+    asio::post(listening_, [this] { EndAccepting(); });
     listener_.join();
     ForEachConnection([](Connection& connection) { connection.FinishUp(); });
     const auto deadline = std::chrono::steady_clock::now() +
@@ -179,16 +181,38 @@ class HttpServer::Implementation {
   void Accept() {
     IoThread& next = *threads_[turn_++ % threads_.size()];
     acceptor_.async_accept(next.context, [this, &next](error_code error, tcp::socket socket) {
-      if (!acceptor_.is_open()) return;
-      if (error) return AcceptLater();  // no descriptors left, for example
-      ++state_.accepted;
-      if (state_.connections < state_.limits.connections) {
-        Begin(next, std::move(socket));
-      } else {
-        ++state_.refused_busy;
-        TurnAway(socket);
+      if (!error) {
+        Take(next, std::move(socket));
+      } else if (acceptor_.is_open()) {
+        return AcceptLater();  // no descriptors left, for example
       }
-      Accept();
+      if (acceptor_.is_open()) Accept();
+    });
+  }
+
+  void Take(IoThread& thread, tcp::socket socket) {
+    ++state_.accepted;
+    if (state_.connections < state_.limits.connections) return Begin(thread, std::move(socket));
+    ++state_.refused_busy;
+    TurnAway(socket);
+  }
+
+  // The system resets connections that no one has accepted when their listener is closed, with the
+  // requests that were sent on them. So no new ones begin, and those that have are accepted first.
+  void EndAccepting() {
+    RefuseHandshakes(acceptor_.native_handle());
+    retry_.expires_after(kHandshakes);
+    retry_.async_wait([this](error_code) {
+      error_code none_left;
+      acceptor_.cancel(none_left);
+      acceptor_.non_blocking(true, none_left);
+      while (true) {
+        IoThread& next = *threads_[turn_++ % threads_.size()];
+        tcp::socket socket = acceptor_.accept(next.context, none_left);
+        if (none_left) break;
+        Take(next, std::move(socket));
+      }
+      acceptor_.close(none_left);
     });
   }
 

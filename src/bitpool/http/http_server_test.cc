@@ -6,6 +6,7 @@
 #include <atomic>
 #include <future>
 #include <thread>
+#include <vector>
 
 #include "bitpool/http/problem.h"
 #include "bitpool/http/raw_client.h"
@@ -249,6 +250,30 @@ TEST_F(HttpServerTest, StopFinishesWhatRuns) {
   EXPECT_THAT(busy.ReadUntil(), HasSubstr("GET /wait []"));
   stopping.join();
   EXPECT_FALSE(RawClient(server->port()).connected());
+}
+
+// What a client was connected for is answered, wherever the connection was when the server ended.
+TEST_F(HttpServerTest, StopLosesNoRequestOfANewConnection) {
+  for (int round = 0; round < 3; ++round) {
+    Begin();
+    const uint16_t port = server->port();
+    std::atomic<int> answered = 0;
+    std::vector<std::thread> clients(3);
+    for (std::thread& client : clients) {
+      client = std::thread([&] {
+        while (true) {
+          RawClient one(port);
+          if (!one.connected()) return;
+          one.Send(Get("/a", "Connection: close\r\n"));
+          EXPECT_THAT(one.ReadUntil(), HasSubstr("GET /a []")) << "in round " << round;
+          ++answered;
+        }
+      });
+    }
+    while (answered < 10 + round) std::this_thread::yield();
+    server->Stop();
+    for (std::thread& client : clients) client.join();
+  }
 }
 
 // A look at the connections that is due when the thread is told to end must be the last.
