@@ -25,26 +25,26 @@
 namespace bitpool::bench {
 namespace {
 
-constexpr int kRounds = 5;
-constexpr size_t kBatch = 256;     // queries of a batch
-constexpr size_t kSingle = 24;     // queries asked one at a time
-constexpr size_t kLookUps = 4096;  // queries of the multi-index and its peer, which are fast
-constexpr size_t kPeer = 16;       // queries of the slow peers
-constexpr size_t kCentres = 20000;
+constexpr int kHammingRounds = 5;
+constexpr size_t kHammingBatch = 256;  // queries of a batch
+constexpr size_t kHammingSingle = 24;  // queries asked one at a time
+constexpr size_t kLookUps = 4096;      // queries of the multi-index and its peer, which are fast
+constexpr size_t kHammingPeer = 16;    // queries of the slow peers
+constexpr size_t kHammingCentres = 20000;
 constexpr double kFlip = 0.06;
 
 // Draws codes by the law the options ask for; codes and queries share the centres.
 class CodeLaw {
  public:
   CodeLaw(const HammingBenchOptions& options, Random random) : options_(options), random_(random) {
-    if (options.clustered) centres_ = DrawUniformCodes(options.bits, kCentres, random_);
+    if (options.clustered) centres_ = DrawUniformCodes(options.bits, kHammingCentres, random_);
   }
 
   std::vector<uint8_t> Draw(size_t count) {
     if (!options_.clustered) return DrawUniformCodes(options_.bits, count, random_);
     std::vector<uint8_t> rows(count * bytes());
     for (size_t i = 0; i < count; ++i) {
-      std::memcpy(&rows[i * bytes()], &centres_[random_.Below(kCentres) * bytes()], bytes());
+      std::memcpy(&rows[i * bytes()], &centres_[random_.Below(kHammingCentres) * bytes()], bytes());
       FlipBits(&rows[i * bytes()]);
     }
     return rows;
@@ -126,8 +126,8 @@ struct Way {
 };
 
 void Measure(std::vector<Way>& ways, const RunContext& context) {
-  Progress progress = context.StartProgress("measuring", "runs", kRounds * ways.size());
-  for (int round = 0; round < kRounds; ++round) {
+  Progress progress = context.StartProgress("measuring", "runs", kHammingRounds * ways.size());
+  for (int round = 0; round < kHammingRounds; ++round) {
     for (Way& way : ways) {
       context.ThrowIfStopped();
       const Stopwatch watch;
@@ -154,56 +154,56 @@ nlohmann::json RunHammingBench(const HammingBenchOptions& options, const RunCont
   const auto count = static_cast<size_t>(options.codes);
   CodeLaw law(options, context.MakeRandom());
   const BinaryCodes codes(options.bits, law.Draw(count));
-  const BinaryCodes queries(options.bits, law.Draw(kBatch));
+  const BinaryCodes queries(options.bits, law.Draw(kHammingBatch));
   const BinaryCodes many(options.bits, law.Draw(kLookUps));
   const std::unique_ptr<CodeIndex> index = MakeIndex(codes, IndexKind::kFlat, context);
   const std::unique_ptr<CodeIndex> tables = MakeIndex(codes, IndexKind::kMultiIndex, context);
   std::vector<BinaryCodes> singles;
-  for (size_t i = 0; i < kSingle; ++i) {
+  for (size_t i = 0; i < kHammingSingle; ++i) {
     const auto code = queries.code(static_cast<Index>(i));
     singles.emplace_back(options.bits, std::vector<uint8_t>(code.begin(), code.end()));
   }
   const auto flat_peer = MakeFaissFlat(options.bits, codes.rows(), context.threads());
   const auto hash_peer = MakeFaissMultiHash(options.bits, codes.rows(), context.threads());
-  const std::span<const uint8_t> peer_queries = queries.rows().first(kPeer * bytes);
+  const std::span<const uint8_t> peer_queries = queries.rows().first(kHammingPeer * bytes);
   const auto gigabytes = static_cast<double>(count * bytes) / 1e9;
   const std::span<const uint8_t> scanned = index->Snapshot().Compacted()->blocks();
 
   // Where look-ups are no faster than a scan, thousands of them would take minutes.
-  const size_t look_ups = options.clustered ? kLookUps : kPeer;
+  const size_t look_ups = options.clustered ? kLookUps : kHammingPeer;
   const BinaryCodes asked(
       options.bits,
       {many.rows().begin(), many.rows().begin() + static_cast<ptrdiff_t>(look_ups * bytes)});
 
   volatile int64_t sink = 0;  // keeps the plain loops from being dropped
   std::vector<Way> ways;
-  ways.push_back({.name = "scan_qps", .units = kPeer, .run = [&] {
-                    context.pool().ParallelFor(kPeer, 1, [&](size_t q, size_t) {
+  ways.push_back({.name = "scan_qps", .units = kHammingPeer, .run = [&] {
+                    context.pool().ParallelFor(kHammingPeer, 1, [&](size_t q, size_t) {
                       sink = RunPlainScan(codes.rows(), bytes,
                                           queries.code(static_cast<Index>(q)).data(),
                                           static_cast<size_t>(options.k));
                     });
                   }});
-  ways.push_back({.name = "ours_batch_qps", .units = kBatch, .run = [&] {
+  ways.push_back({.name = "ours_batch_qps", .units = kHammingBatch, .run = [&] {
                     index->Search(queries, options.k, context);
                   }});
-  ways.push_back({.name = "ours_single_qps", .units = kSingle, .run = [&] {
+  ways.push_back({.name = "ours_single_qps", .units = kHammingSingle, .run = [&] {
                     for (const BinaryCodes& query : singles)
                       index->Search(query, options.k, context);
                   }});
   // As long as the single queries, so that a busy machine slows both alike.
   ways.push_back({.name = "stream_gb_per_s",
-                  .units = static_cast<double>(scanned.size()) * kSingle / 1e9,
+                  .units = static_cast<double>(scanned.size()) * kHammingSingle / 1e9,
                   .run = [&] {
-                    for (size_t i = 0; i < kSingle; ++i)
+                    for (size_t i = 0; i < kHammingSingle; ++i)
                       sink = static_cast<int64_t>(ReadAll(scanned, context));
                   }});
   AlignedBytes rows;  // on large pages, as ours are
   if (HaveRowPopcount(bytes)) {
     rows = AlignedBytes(codes.rows().size());
     std::copy(codes.rows().begin(), codes.rows().end(), rows.data());
-    ways.push_back({.name = "row_popcount_qps", .units = kSingle, .run = [&] {
-                      for (size_t i = 0; i < kSingle; ++i) {
+    ways.push_back({.name = "row_popcount_qps", .units = kHammingSingle, .run = [&] {
+                      for (size_t i = 0; i < kHammingSingle; ++i) {
                         sink = SplitRowPopcount(rows.bytes(), bytes,
                                                 queries.code(static_cast<Index>(i)).data(),
                                                 static_cast<size_t>(options.k), context);
@@ -214,7 +214,7 @@ nlohmann::json RunHammingBench(const HammingBenchOptions& options, const RunCont
                     tables->Search(asked, options.k, context);
                   }});
   if (flat_peer) {
-    ways.push_back({.name = "faiss_flat_qps", .units = kPeer, .run = [&] {
+    ways.push_back({.name = "faiss_flat_qps", .units = kHammingPeer, .run = [&] {
                       flat_peer->Search(peer_queries, options.k);
                     }});
   }

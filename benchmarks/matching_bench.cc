@@ -23,8 +23,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int kSavedQuality = 95;  // of the edited copies
-constexpr Index kFromAfar = 12;    // pixels along a side
+constexpr int kMatchedQuality = 95;  // of the edited copies
+constexpr Index kFromAfar = 12;      // pixels along a side
 
 // A picture and its copies, as they are compared.
 struct Sketches {
@@ -34,7 +34,7 @@ struct Sketches {
 };
 
 PictureSketch SketchOf(const Picture& picture) {
-  return SketchPicture(DecodePicture(MakeThumbnail(EncodeJpeg(picture, kSavedQuality)), {}));
+  return SketchPicture(DecodePicture(MakeThumbnail(EncodeJpeg(picture, kMatchedQuality)), {}));
 }
 
 VectorF FromAfar(const PictureSketch& sketch) {

@@ -24,9 +24,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int kBits = 64;
-constexpr uint64_t kCentres = 20'000;
-constexpr double kFlip = 0.06;
+constexpr int kServedBits = 64;
+constexpr uint64_t kServedCentres = 20'000;
+constexpr double kServedFlip = 0.06;
 constexpr int kIdle = 1000;
 constexpr int kUploads = 100;
 constexpr int kSingleUploads = 20;
@@ -53,11 +53,11 @@ class ScratchFolder {
 };
 
 // The code of a picture that is only its number: a centre with some bits flipped.
-uint64_t CodeOf(uint64_t number) {
+uint64_t ServedCode(uint64_t number) {
   Random random = Random(1).Fork(number);
-  uint64_t code = Random(2).Fork(random.Below(kCentres)).Next();
-  for (int bit = 0; bit < kBits; ++bit) {
-    if (random.Uniform() < kFlip) code ^= uint64_t{1} << bit;
+  uint64_t code = Random(2).Fork(random.Below(kServedCentres)).Next();
+  for (int bit = 0; bit < kServedBits; ++bit) {
+    if (random.Uniform() < kServedFlip) code ^= uint64_t{1} << bit;
   }
   return code;
 }
@@ -75,16 +75,16 @@ void FillLibrary(const fs::path& folder, int64_t codes, const RunContext& contex
     const auto* begin = reinterpret_cast<const std::byte*>(text.data());
     return std::vector<std::byte>(begin, begin + text.size());
   };
-  update.encoding = {.bits = kBits,
+  update.encoding = {.bits = kServedBits,
                      .digest = "numbers",
                      .encode =
                          [](std::span<const std::byte> bytes) {
                            PictureCode result;
                            const std::string text(reinterpret_cast<const char*>(bytes.data()),
                                                   bytes.size());
-                           const uint64_t code = CodeOf(std::stoull(text));
-                           result.projection = VectorF::Zero(kBits);
-                           for (int i = 0; i < kBits / 8; ++i) {
+                           const uint64_t code = ServedCode(std::stoull(text));
+                           result.projection = VectorF::Zero(kServedBits);
+                           for (int i = 0; i < kServedBits / 8; ++i) {
                              result.code.push_back(static_cast<uint8_t>(code >> (8 * i)));
                            }
                            result.facts = {.width = 1, .height = 1, .format = "jpeg"};

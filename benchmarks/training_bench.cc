@@ -17,7 +17,7 @@
 namespace bitpool::bench {
 namespace {
 
-constexpr int kBits = 32;
+constexpr int kTrainedBits = 32;
 constexpr int kRbaIterations = 10, kItqIterations = 50;
 // Columns a bare product takes at once: the sums and results of RBA are made in pieces too.
 constexpr size_t kPiece = 1024;
@@ -43,7 +43,9 @@ MatrixF MakeSamples(Index dimension, Index count, Random random, const RunContex
 class BareProducts {
  public:
   BareProducts(const MatrixF& samples, const RunContext& context)
-      : samples_(samples), context_(context), weights_(MatrixF::Random(kBits, samples.rows())) {}
+      : samples_(samples),
+        context_(context),
+        weights_(MatrixF::Random(kTrainedBits, samples.rows())) {}
 
   // XXᵀ
   void Scatter() const {
@@ -58,29 +60,30 @@ class BareProducts {
   void Encode() const {
     ForPieces([&](const float* x, int count) {
       const auto dimension = static_cast<int>(samples_.rows());
-      MatrixF out(kBits, count);
-      cblas_sgemm(CblasColMajor, CblasNoTrans, CblasNoTrans, kBits, count, dimension, 1,
-                  weights_.data(), kBits, x, dimension, 0, out.data(), kBits);
+      MatrixF out(kTrainedBits, count);
+      cblas_sgemm(CblasColMajor, CblasNoTrans, CblasNoTrans, kTrainedBits, count, dimension, 1,
+                  weights_.data(), kTrainedBits, x, dimension, 0, out.data(), kTrainedBits);
     });
   }
   // BXᵀ
   void Cross() const {
-    const MatrixF codes = MatrixF::Ones(kBits, static_cast<Index>(kPiece));
+    const MatrixF codes = MatrixF::Ones(kTrainedBits, static_cast<Index>(kPiece));
     ForPieces([&](const float* x, int count) {
       const auto dimension = static_cast<int>(samples_.rows());
-      MatrixF out(kBits, dimension);
-      cblas_sgemm(CblasColMajor, CblasNoTrans, CblasTrans, kBits, dimension, count, 1, codes.data(),
-                  kBits, x, dimension, 0, out.data(), kBits);
+      MatrixF out(kTrainedBits, dimension);
+      cblas_sgemm(CblasColMajor, CblasNoTrans, CblasTrans, kTrainedBits, dimension, count, 1,
+                  codes.data(), kTrainedBits, x, dimension, 0, out.data(), kTrainedBits);
     });
   }
   // RV or BVᵀ of samples that have been projected to as many dimensions as there are bits.
   void Small() const {
-    const MatrixF rotation = MatrixF::Ones(kBits, kBits);
-    const MatrixF projected = MatrixF::Ones(kBits, static_cast<Index>(kPiece));
+    const MatrixF rotation = MatrixF::Ones(kTrainedBits, kTrainedBits);
+    const MatrixF projected = MatrixF::Ones(kTrainedBits, static_cast<Index>(kPiece));
     ForPieces([&](const float* /*x*/, int count) {
-      MatrixF out(kBits, count);
-      cblas_sgemm(CblasColMajor, CblasNoTrans, CblasNoTrans, kBits, count, kBits, 1,
-                  rotation.data(), kBits, projected.data(), kBits, 0, out.data(), kBits);
+      MatrixF out(kTrainedBits, count);
+      cblas_sgemm(CblasColMajor, CblasNoTrans, CblasNoTrans, kTrainedBits, count, kTrainedBits, 1,
+                  rotation.data(), kTrainedBits, projected.data(), kTrainedBits, 0, out.data(),
+                  kTrainedBits);
     });
   }
 
@@ -114,7 +117,7 @@ class BareProducts {
 
 RbaOptions FullRba() {
   RbaOptions options;
-  options.bits = kBits;
+  options.bits = kTrainedBits;
   options.iterations = kRbaIterations;
   options.min_flipped = 0;
   return options;
@@ -130,8 +133,9 @@ void MeasureAutoencoders(const TrainingBenchOptions& options, const RunContext& 
   watch.Run(options.rounds, context);
   // It takes minutes, and varies little: once is enough.
   Timings once;
-  once.Add("ba",
-           [&] { TrainOnVectors({.method = "ba", .bits = kBits}, {.vectors = source}, context); });
+  once.Add("ba", [&] {
+    TrainOnVectors({.method = "ba", .bits = kTrainedBits}, {.vectors = source}, context);
+  });
   once.Run(1, context);
   result["rba_s"] = watch.best("rba");
   result["ba_s"] = once.best("ba");
@@ -212,7 +216,7 @@ void TrainingBenchOptions::Validate() const {
 nlohmann::json RunTrainingBench(const TrainingBenchOptions& options, const RunContext& context) {
   options.Validate();
   nlohmann::json result = {{"threads", context.threads()},
-                           {"bits", kBits},
+                           {"bits", kTrainedBits},
                            {"size", options.size},
                            {"rounds", options.rounds}};
   MeasureRba(options, context, result);

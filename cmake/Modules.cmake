@@ -11,6 +11,10 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   list(APPEND BITPOOL_WARNINGS -Wno-restrict -Wno-stringop-overflow) # GCC 12 reports "text" + string, wrongly
 endif()
 
+if(BITPOOL_UNITY AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  # An included file could give its anonymous types to several objects; those that are compiled together are in one.
+  list(APPEND BITPOOL_WARNINGS -Wno-subobject-linkage)
+endif()
 if(BITPOOL_SANITIZED)
   # What is added to the code to check it makes GCC lose sight of what is initialised, also in the standard library.
   list(APPEND BITPOOL_WARNINGS -Wno-maybe-uninitialized)
@@ -41,6 +45,12 @@ if(BITPOOL_TESTS)
   bitpool_precompiled(bitpool_precompiled_tests cmake/precompiled_tests.h "${BITPOOL_TEST_FLAGS}" GTest::gmock)
 endif()
 
+# Most of a file's compiling is what it shares with its neighbours: templates of Eigen, of JSON, of the standard library. So twelve
+# are compiled as one, and no name of a room, even in an anonymous namespace, is there twice. (What has flags of its own is left out.)
+function(bitpool_unity target)
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ${BITPOOL_UNITY} UNITY_BUILD_BATCH_SIZE 12)
+endfunction()
+
 # The rooms of the component core. Other machines are tried with these alone (BITPOOL_CORE_ONLY).
 set(BITPOOL_CORE_ROOMS base linalg io codes index samples dataset pool hash baselines metrics training guest)
 
@@ -64,6 +74,7 @@ function(bitpool_room folder)
   target_compile_options(${target} PRIVATE ${BITPOOL_ROOM_FLAGS})
   target_compile_definitions(${target} PUBLIC ${BITPOOL_EIGEN_DEFINITIONS})
   target_precompile_headers(${target} REUSE_FROM bitpool_precompiled)
+  bitpool_unity(${target})
   list(TRANSFORM ARG_ROOMS PREPEND bitpool_)
   target_link_libraries(${target} PUBLIC ${ARG_ROOMS} ${ARG_LIBRARIES} PRIVATE ${ARG_PRIVATE})
   set_target_properties(${target} PROPERTIES BITPOOL_OUTSIDE "${ARG_LIBRARIES};${ARG_PRIVATE}")
@@ -72,6 +83,7 @@ function(bitpool_room folder)
     add_executable(${name}_test ${tests})
     target_compile_options(${name}_test PRIVATE ${BITPOOL_TEST_FLAGS})
     target_precompile_headers(${name}_test REUSE_FROM bitpool_precompiled_tests)
+    bitpool_unity(${name}_test)
     target_link_libraries(${name}_test PRIVATE ${target} ${ARG_PRIVATE} ${ARG_TEST_ROOMS} ${ARG_TEST_LIBRARIES}
                           GTest::gmock GTest::gtest_main)
     add_dependencies(unit_tests ${name}_test)

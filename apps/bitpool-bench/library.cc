@@ -9,7 +9,7 @@
 namespace bitpool::app {
 namespace {
 
-std::string Readable(const nlohmann::json& found) {
+std::string ReadableLibrary(const nlohmann::json& found) {
   std::vector<std::vector<std::string>> rows = {{"", "seconds", "most memory, MB"}};
   for (const char* name : {"index", "update", "query", "candidates", "dedupe"}) {
     rows.push_back({name, fmt::format("{:.1f}", found[name]["seconds"].get<double>()),
@@ -30,7 +30,8 @@ void AddLibraryBench(CLI::App* parent, Session& session) {
   command->footer("Example:\n  bitpool-bench library --pictures 100000");
   command->callback([options, &session] {
     session.action = [options, &session] {
-      return Show(session, bench::RunLibraryBench(*options, session.MakeContext()), &Readable);
+      return Show(session, bench::RunLibraryBench(*options, session.MakeContext()),
+                  &ReadableLibrary);
     };
   });
 }

@@ -9,7 +9,7 @@
 namespace bitpool::app {
 namespace {
 
-std::string Readable(const nlohmann::json& found) {
+std::string ReadableMatching(const nlohmann::json& found) {
   std::vector<std::vector<std::string>> rows = {{"edit", "found, %"}};
   const auto add = [&](const std::string& name, double share) {
     rows.push_back({name, fmt::format("{:.1f}", 100 * share)});
@@ -37,7 +37,8 @@ void AddMatchingBench(CLI::App* parent, Session& session) {
   command->footer("Example:\n  bitpool-bench matching --pictures photos --limit 200");
   command->callback([options, &session] {
     session.action = [options, &session] {
-      return Show(session, bench::RunMatchingBench(*options, session.MakeContext()), &Readable);
+      return Show(session, bench::RunMatchingBench(*options, session.MakeContext()),
+                  &ReadableMatching);
     };
   });
 }

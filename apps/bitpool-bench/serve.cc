@@ -19,7 +19,7 @@ std::vector<std::string> Row(const std::string& name, const nlohmann::json& load
           load["failures"].dump()};
 }
 
-std::string Readable(const nlohmann::json& found) {
+std::string ReadableServe(const nlohmann::json& found) {
   std::vector<std::vector<std::string>> rows = {
       {"what", "requests/s", "median ms", "p99 ms", "CPU µs", "failures"},
       Row("hello by bare Beast", found["hello"]),
@@ -66,7 +66,7 @@ void AddServeBench(CLI::App* parent, Session& session) {
   command->footer("Example:\n  bitpool-bench serve --threads 2 --json");
   command->callback([options, &session] {
     session.action = [options, &session] {
-      return Show(session, bench::RunServeBench(*options, session.MakeContext()), &Readable);
+      return Show(session, bench::RunServeBench(*options, session.MakeContext()), &ReadableServe);
     };
   });
 }

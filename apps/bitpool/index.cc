@@ -115,7 +115,7 @@ int Plan(const IndexCommand& command, const Session& session) {
   return plan.unreadable.empty() ? kExitFine : kExitSomeFailed;
 }
 
-int Index(const IndexCommand& command, const Session& session) {
+int IndexPictures(const IndexCommand& command, const Session& session) {
   UpdateOptions options = command.MakeOptions();
   options.on_wait = [](const std::string& what) { Session::Complain(what); };
   const auto library = PictureLibrary::OpenOrCreate(Env::Posix(), command.location(),
@@ -182,7 +182,7 @@ void AddIndex(CLI::App& app, Session& session) {
     command->exclude_given = sub->count("--exclude") > 0;
     if (!command->learn.empty()) command->options.learn = FindViewKind(command->learn);
     session.action = [command, &session] {
-      return command->dry_run ? Plan(*command, session) : Index(*command, session);
+      return command->dry_run ? Plan(*command, session) : IndexPictures(*command, session);
     };
   });
 }

@@ -205,7 +205,7 @@ void Save(const IndexHandle& index, const std::filesystem::path& path) {
   index.Save(Env::Posix(), path);
 }
 
-std::unique_ptr<IndexHandle> Open(const std::filesystem::path& path) {
+std::unique_ptr<IndexHandle> OpenIndexHandle(const std::filesystem::path& path) {
   const py::gil_scoped_release released;
   return std::make_unique<IndexHandle>(IndexFile::Open(Env::Posix(), path), true);
 }
@@ -215,7 +215,7 @@ std::unique_ptr<IndexHandle> Parse(std::string name, std::vector<std::byte> byte
       IndexFile::Parse(FileView::FromBytes(std::move(name), std::move(bytes))), false);
 }
 
-std::unique_ptr<IndexHandle> Load(const std::filesystem::path& path) {
+std::unique_ptr<IndexHandle> LoadIndexHandle(const std::filesystem::path& path) {
   const py::gil_scoped_release released;
   return Parse(path.string(), Env::Posix().Read(path, std::numeric_limits<uint64_t>::max()));
 }
@@ -240,8 +240,8 @@ std::unique_ptr<IndexHandle> FromBytes(const py::bytes& bytes) {
 void BindIndex(py::module_& module) {
   py::class_<IndexHandle>(module, "Index", "Codes under ids, searched exactly.")
       .def(py::init<int, const std::string&>(), py::arg("n_bits"), py::arg("layout"))
-      .def_static("open", &Open, py::arg("path"))
-      .def_static("load", &Load, py::arg("path"))
+      .def_static("open", &OpenIndexHandle, py::arg("path"))
+      .def_static("load", &LoadIndexHandle, py::arg("path"))
       .def_static("from_bytes", &FromBytes, py::arg("data"))
       .def("copy", &IndexHandle::CopyOf, py::call_guard<py::gil_scoped_release>())
       .def("save", &Save, py::arg("path"))

@@ -118,7 +118,7 @@ py::array_t<float> Project(const ModelHandle& model, const py::array& samples,
       }));
 }
 
-py::array_t<float> Reconstruct(const ModelHandle& model, const py::array& codes) {
+py::array_t<float> ReconstructVectors(const ModelHandle& model, const py::array& codes) {
   const BinaryCodes packed = CodesOf(codes, model.model().bits(), "codes");
   MatrixF vectors;
   {
@@ -167,12 +167,12 @@ ModelHandle Open(const std::filesystem::path& path) {
   return ModelHandle(OpenModel(Env::Posix(), path));
 }
 
-void Save(const ModelHandle& model, const std::filesystem::path& path) {
+void SaveModelHandle(const ModelHandle& model, const std::filesystem::path& path) {
   const py::gil_scoped_release released;
   SaveModel(Env::Posix(), path, *model.shared, IfExists::kReplace);
 }
 
-py::bytes ToBytes(const ModelHandle& model) {
+py::bytes ModelToBytes(const ModelHandle& model) {
   const std::vector<std::byte> bytes =
       WriteToMemory([&](Env& env, const std::filesystem::path& path) {
         SaveModel(env, path, *model.shared, IfExists::kReplace);
@@ -180,7 +180,7 @@ py::bytes ToBytes(const ModelHandle& model) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-ModelHandle FromBytes(const py::bytes& bytes) {
+ModelHandle ModelFromBytes(const py::bytes& bytes) {
   const std::span<const std::byte> view = std::as_bytes(std::span(std::string_view(bytes)));
   return ModelHandle(
       ParseModel(Container::Parse(FileView::FromBytes("bytes", {view.begin(), view.end()}))));
@@ -199,10 +199,10 @@ void BindModels(py::module_& module) {
              py::arg("classes"), py::arg("scratch"), py::arg("run"));
   py::class_<ModelHandle>(module, "Model", "Codes that were learned. Never changes.")
       .def_static("open", &Open, py::arg("path"))
-      .def_static("from_bytes", &FromBytes, py::arg("data"))
-      .def("save", &Save, py::arg("path"))
-      .def("to_bytes", &ToBytes)
-      .def(py::pickle(&ToBytes, &FromBytes))
+      .def_static("from_bytes", &ModelFromBytes, py::arg("data"))
+      .def("save", &SaveModelHandle, py::arg("path"))
+      .def("to_bytes", &ModelToBytes)
+      .def(py::pickle(&ModelToBytes, &ModelFromBytes))
       .def("__copy__", [](const ModelHandle& model) { return model; })
       .def(
           "__deepcopy__", [](const ModelHandle& model, const py::dict&) { return model; },
@@ -221,7 +221,7 @@ void BindModels(py::module_& module) {
       .def("parameters", &Parameters)
       .def("encode", &Encode, py::arg("X"), py::arg("run"))
       .def("project", &Project, py::arg("X"), py::arg("run"))
-      .def("reconstruct", &Reconstruct, py::arg("codes"))
+      .def("reconstruct", &ReconstructVectors, py::arg("codes"))
       .def("encode_features", &EncodeFeatures, py::arg("X"), py::arg("run"))
       .def("pool_features", &PoolFeatures, py::arg("X"), py::arg("run"));
 }

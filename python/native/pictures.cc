@@ -316,7 +316,7 @@ std::unique_ptr<PictureLibrary> Create(const std::filesystem::path& folder,
   return PictureLibrary::Create(Env::Posix(), folder, pictures);
 }
 
-std::unique_ptr<PictureLibrary> Open(const std::filesystem::path& folder) {
+std::unique_ptr<PictureLibrary> OpenPictureLibrary(const std::filesystem::path& folder) {
   const py::gil_scoped_release released;
   return PictureLibrary::Open(Env::Posix(), folder);
 }
@@ -368,7 +368,7 @@ void BindPictures(py::module_& module) {
   BindCoder(module);
   py::class_<PictureLibrary>(module, "Library", "A folder of pictures that can be asked.")
       .def_static("create", &Create, py::arg("folder"), py::arg("pictures"))
-      .def_static("open", &Open, py::arg("folder"))
+      .def_static("open", &OpenPictureLibrary, py::arg("folder"))
       .def("update", &Update, py::arg("n_bits"), py::arg("coder"), py::arg("digest"),
            py::arg("examined"), py::arg("run"))
       .def("query_bytes", &QueryBytes, py::arg("picture"), py::arg("k"), py::arg("by_distance"),

@@ -13,8 +13,8 @@
 namespace bitpool {
 namespace {
 
-using testing::ElementsAre;
-using testing::IsEmpty;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
 
 TEST(Error, CarriesCodeAndMessage) {
   const Error error(ErrorCode::kNotFound, "a.npy: no such file");

@@ -13,7 +13,7 @@ namespace bitpool {
 namespace {
 
 // A process that stands still in the middle of a batch holds up all others for at most this long.
-constexpr const char* kMostIdle = "300s";
+constexpr const char* kLongestIdle = "300s";
 
 class PostgresBatch : public CatalogueBatch {
  public:
@@ -28,7 +28,7 @@ class PostgresBatch : public CatalogueBatch {
       connection_->Execute(
           fmt::format("SET LOCAL lock_timeout = {}; "
                       "SET LOCAL idle_in_transaction_session_timeout = '{}'",
-                      options.wait_ms, kMostIdle));
+                      options.wait_ms, kLongestIdle));
       const PostgresResult state = connection_->Query(
           "SELECT generation, version, last_decision FROM bitpool_state FOR UPDATE");
       if (state.rows() != 1) {

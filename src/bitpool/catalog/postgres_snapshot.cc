@@ -12,7 +12,7 @@
 namespace bitpool {
 namespace {
 
-constexpr size_t kMostIdle = 8;
+constexpr size_t kMostIdlePostgres = 8;
 constexpr int kRowsAtOnce = 10000;
 
 // Closes a cursor at the end of the block, whatever happens in it.
@@ -197,7 +197,7 @@ std::unique_ptr<PostgresDatabase> PostgresConnections::Take(const std::string& b
 void PostgresConnections::GiveBack(std::unique_ptr<PostgresDatabase> connection) {
   if (connection->is_lost() || connection->in_transaction()) return;
   const std::lock_guard lock(mutex_);
-  if (idle_.size() < kMostIdle) idle_.push_back(std::move(connection));
+  if (idle_.size() < kMostIdlePostgres) idle_.push_back(std::move(connection));
 }
 
 std::unique_ptr<CatalogueSnapshot> TakePostgresSnapshot(

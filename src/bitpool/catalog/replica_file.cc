@@ -13,24 +13,17 @@
 namespace bitpool {
 namespace {
 
-constexpr int kWaitMs = 5000;
+constexpr int kReplicaWaitMs = 5000;
 
 // Beside the tables of a catalogue: whose copy this is, and of which version.
 constexpr const char* kReplicaTable =
     "CREATE TABLE IF NOT EXISTS replica(library TEXT NOT NULL, version INTEGER NOT NULL) STRICT";
 
-void RemoveFiles(const std::filesystem::path& path) {
-  for (const char* ending : {"", "-wal", "-shm"}) {
-    std::error_code ignored;
-    std::filesystem::remove(path.string() + ending, ignored);
-  }
-}
-
 // Null when there is none, or something that cannot be used.
 std::unique_ptr<SqliteDatabase> TryOpenCopy(const std::filesystem::path& path,
                                             const std::string& library) {
   try {
-    auto file = OpenCatalogueToWrite(path, kWaitMs);
+    auto file = OpenCatalogueToWrite(path, kReplicaWaitMs);
     file->Execute(kReplicaTable);
     SqliteStatement same = file->Prepare("SELECT count(*) FROM replica WHERE library = ?1");
     same.BindText(1, library);
@@ -45,8 +38,8 @@ std::unique_ptr<SqliteDatabase> TryOpenCopy(const std::filesystem::path& path,
 
 std::unique_ptr<SqliteDatabase> MakeCopy(const std::filesystem::path& path,
                                          const std::string& library) {
-  RemoveFiles(path);
-  auto file = CreateCatalogue(path, kWaitMs);
+  RemoveSqliteFiles(path);
+  auto file = CreateCatalogue(path, kReplicaWaitMs);
   if (!file) throw Error(ErrorCode::kIo, path.string(), "the copy cannot be made");
   file->Execute(kReplicaTable);
   SqliteStatement insert = file->Prepare("INSERT INTO replica VALUES(?1, -1)");

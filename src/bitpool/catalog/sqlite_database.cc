@@ -146,4 +146,13 @@ std::span<const uint8_t> SqliteStatement::Bytes(int column) const {
 
 std::string_view SqliteStatement::Text(int column) const { return AsText(Bytes(column)); }
 
+void RemoveSqliteFiles(const std::filesystem::path& path) {
+  for (const char* ending : {"", "-wal", "-shm"}) {
+    std::filesystem::path file = path;
+    file += ending;
+    std::error_code ignored;
+    std::filesystem::remove(file, ignored);
+  }
+}
+
 }  // namespace bitpool

@@ -93,6 +93,9 @@ class StatementUse {
   SqliteStatement& statement_;
 };
 
+// A database that nobody has open, with the files beside it. What cannot be removed stays.
+void RemoveSqliteFiles(const std::filesystem::path& path);
+
 inline std::span<const uint8_t> AsBytes(std::string_view text) {
   return {reinterpret_cast<const uint8_t*>(text.data()), text.size()};
 }

@@ -11,7 +11,7 @@
 namespace bitpool {
 namespace {
 
-constexpr size_t kMostIdle = 16;
+constexpr size_t kMostIdleSqlite = 16;
 
 // What version 1 had in a setting; it knew of no changes.
 constexpr const char* kFirstVersionState =
@@ -244,7 +244,7 @@ std::unique_ptr<ReadConnection> ReadConnections::Take() {
 
 void ReadConnections::GiveBack(std::unique_ptr<ReadConnection> connection) {
   const std::lock_guard lock(mutex_);
-  if (idle_.size() < kMostIdle) idle_.push_back(std::move(connection));
+  if (idle_.size() < kMostIdleSqlite) idle_.push_back(std::move(connection));
 }
 
 std::unique_ptr<CatalogueSnapshot> TakeSqliteSnapshot(

@@ -13,8 +13,8 @@
 namespace bitpool {
 namespace {
 
-constexpr int64_t kApplication = 0x42707664;  // "Bpvd" in the file's header
-constexpr int kWaitMs = 200;
+constexpr int64_t kVerdictApplication = 0x42707664;  // "Bpvd" in the file's header
+constexpr int kVerdictWaitMs = 200;
 
 constexpr const char* kTable = R"(
 CREATE TABLE verdicts(
@@ -31,7 +31,7 @@ CREATE TABLE verdicts(
 )";
 
 bool IsOurs(SqliteDatabase& database, int64_t version) {
-  return database.ReadNumber("PRAGMA application_id") == kApplication &&
+  return database.ReadNumber("PRAGMA application_id") == kVerdictApplication &&
          database.ReadNumber("PRAGMA user_version") == version &&
          database.ReadNumber("SELECT count(*) FROM sqlite_schema") == 1 &&
          database.ReadNumber(
@@ -41,7 +41,7 @@ bool IsOurs(SqliteDatabase& database, int64_t version) {
 
 std::unique_ptr<SqliteDatabase> OpenDatabase(const std::filesystem::path& path) {
   return std::make_unique<SqliteDatabase>(path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, false,
-                                          kWaitMs);
+                                          kVerdictWaitMs);
 }
 
 // Null when there is something else in the file.
@@ -51,7 +51,7 @@ std::unique_ptr<SqliteDatabase> OpenOrCreate(const std::filesystem::path& path, 
     database->Execute("BEGIN IMMEDIATE");
     if (database->ReadNumber("SELECT count(*) FROM sqlite_schema") == 0) {
       database->Execute(fmt::format("{} PRAGMA application_id = {}; PRAGMA user_version = {};",
-                                    kTable, kApplication, version));
+                                    kTable, kVerdictApplication, version));
     }
     const bool ours = IsOurs(*database, version);
     database->Execute("COMMIT");
@@ -64,15 +64,6 @@ std::unique_ptr<SqliteDatabase> OpenOrCreate(const std::filesystem::path& path, 
   database->ReadNumber("PRAGMA journal_mode = WAL");
   database->Execute("PRAGMA synchronous = NORMAL");
   return database;
-}
-
-void RemoveFiles(const std::filesystem::path& path) {
-  for (const char* ending : {"", "-wal", "-shm"}) {
-    std::filesystem::path file = path;
-    file += ending;
-    std::error_code ignored;
-    std::filesystem::remove(file, ignored);
-  }
 }
 
 int64_t Stored(double value) { return std::bit_cast<int64_t>(value); }
@@ -104,7 +95,7 @@ VerdictCache::VerdictCache(const std::filesystem::path& path, int64_t version) {
   try {
     auto database = OpenOrCreate(path, version);
     if (!database) {
-      RemoveFiles(path);
+      RemoveSqliteFiles(path);
       database = OpenOrCreate(path, version);
     }
     if (database) connection_ = std::make_unique<Connection>(std::move(database));

@@ -12,19 +12,12 @@
 #include "bitpool/base/random.h"
 #include "bitpool/codes/binary_codes.h"
 #include "bitpool/codes/hamming_scan.h"
+#include "bitpool/codes/testing.h"
 
 namespace bitpool {
 namespace {
 
-constexpr size_t kCodes = 5 * kBlockCodes;
-
-void ForEachTarget(std::function<void(const std::string&)> action) {
-  ForEachScanTarget(
-      [](const char* target, void* state) {
-        (*static_cast<std::function<void(const std::string&)>*>(state))(target);
-      },
-      &action);
-}
+constexpr size_t kScannedCodes = 5 * kBlockCodes;
 
 // Weights as encoders give them, and as nobody would.
 constexpr int kLaws = 9;
@@ -61,7 +54,7 @@ MatrixF DrawWeights(Random& random, int law, int bits, Index count) {
 }
 
 // Random codes, and codes near the signs of the first query.
-std::vector<uint8_t> DrawRows(Random& random, size_t count, int bits, const uint8_t* signs) {
+std::vector<uint8_t> DrawCodeRows(Random& random, size_t count, int bits, const uint8_t* signs) {
   const size_t bytes = BytesPerCode(bits);
   std::vector<uint8_t> rows(count * bytes);
   for (size_t i = 0; i < count; ++i) {
@@ -78,7 +71,7 @@ std::vector<uint8_t> DrawRows(Random& random, size_t count, int bits, const uint
   return rows;
 }
 
-AlignedBytes ToBlocks(std::span<const uint8_t> rows, size_t bytes) {
+AlignedBytes ToAlignedBlocks(std::span<const uint8_t> rows, size_t bytes) {
   const size_t blocks = rows.size() / BlockBytes(bytes);
   AlignedBytes packed(rows.size());
   for (size_t b = 0; b < blocks; ++b) {
@@ -120,7 +113,7 @@ TEST(RealQueries, ScoresAreThoseOfTheDefinition) {
       ASSERT_EQ(queries.bits(), bits);
       const BinaryCodes signs = BinaryCodes::FromSigns(weights);
       for (const size_t count : {0, 1, 7, 8, 21}) {
-        const auto rows = DrawRows(random, count, bits, signs.code(0).data());
+        const auto rows = DrawCodeRows(random, count, bits, signs.code(0).data());
         for (const Index q : {0, 1}) {
           std::vector<double> scores(count);
           queries.Score(static_cast<size_t>(q), rows, scores.data());
@@ -163,10 +156,10 @@ std::vector<Found> ScanAll(const AlignedBytes& blocks, std::span<const PenaltyBo
   std::vector<Found> found(bounds.size());
   std::vector<RealScanRequest> requests;
   for (size_t q = 0; q < bounds.size(); ++q) {
-    found[q].hits.resize(kCodes);
+    found[q].hits.resize(kScannedCodes);
     requests.push_back({.bound = &bounds[q], .hits = found[q].hits.data(), .hit_count = 99});
   }
-  ScanRealBlocks(blocks.data(), kCodes / kBlockCodes, requests);
+  ScanRealBlocks(blocks.data(), kScannedCodes / kBlockCodes, requests);
   for (size_t q = 0; q < bounds.size(); ++q) found[q].hits.resize(requests[q].hit_count);
   return found;
 }
@@ -180,8 +173,8 @@ TEST(AsymmetricScan, NoTargetMissesACode) {
         const size_t group = 1 + random.Below(kRealScanGroup);
         const MatrixF weights = DrawWeights(random, law, bits, static_cast<Index>(group));
         const RealQueries queries(weights);
-        const auto rows = DrawRows(random, kCodes, bits, queries.code(0));
-        const AlignedBytes blocks = ToBlocks(rows, queries.bytes_per_code());
+        const auto rows = DrawCodeRows(random, kScannedCodes, bits, queries.code(0));
+        const AlignedBytes blocks = ToAlignedBlocks(rows, queries.bytes_per_code());
         std::vector<PenaltyBound> bounds(group);
         std::vector<std::vector<double>> scores, sorted;
         for (size_t q = 0; q < group; ++q) {
@@ -189,12 +182,12 @@ TEST(AsymmetricScan, NoTargetMissesACode) {
           sorted.push_back(scores.back());
           std::sort(sorted.back().begin(), sorted.back().end());
         }
-        for (size_t rank = 0; rank < kCodes; rank += 1 + random.Below(kCodes / 4)) {
+        for (size_t rank = 0; rank < kScannedCodes; rank += 1 + random.Below(kScannedCodes / 4)) {
           for (size_t q = 0; q < group; ++q) bounds[q].RuleOutBelow(sorted[q][rank], queries, q);
           const std::vector<Found> found = ScanAll(blocks, bounds);
           for (size_t q = 0; q < group; ++q) {
             ASSERT_TRUE(std::is_sorted(found[q].hits.begin(), found[q].hits.end()));
-            for (uint32_t i = 0; i < kCodes; ++i) {
+            for (uint32_t i = 0; i < kScannedCodes; ++i) {
               if (scores[q][i] < sorted[q][rank]) continue;
               ASSERT_TRUE(std::binary_search(found[q].hits.begin(), found[q].hits.end(), i))
                   << target << ", " << bits << " bits, law " << law << ", query " << q << ", score "
@@ -215,12 +208,12 @@ TEST(AsymmetricScan, MostCodesAreRuledOut) {
       for (const int law : {0, 1, 4, 5}) {
         const MatrixF weights = DrawWeights(random, law, bits, 1);
         const RealQueries queries(weights);
-        std::vector<uint8_t> rows(kCodes * queries.bytes_per_code());
+        std::vector<uint8_t> rows(kScannedCodes * queries.bytes_per_code());
         for (uint8_t& byte : rows) byte = static_cast<uint8_t>(random.Next());
-        const AlignedBytes blocks = ToBlocks(rows, queries.bytes_per_code());
+        const AlignedBytes blocks = ToAlignedBlocks(rows, queries.bytes_per_code());
         std::vector<double> sorted = PlainScores(weights, 0, rows);
         std::sort(sorted.rbegin(), sorted.rend());
-        const size_t rank = kCodes / 20;
+        const size_t rank = kScannedCodes / 20;
         const auto reached = static_cast<size_t>(
             std::upper_bound(sorted.begin(), sorted.end(), sorted[rank], std::greater<>()) -
             sorted.begin());
@@ -236,20 +229,20 @@ TEST(AsymmetricScan, MostCodesAreRuledOut) {
 TEST(AsymmetricScan, BoundsThatNeedNoTables) {
   const MatrixF weights = MatrixF::Ones(16, 2);
   const RealQueries queries(weights);
-  const AlignedBytes blocks = ToBlocks(std::vector<uint8_t>(kCodes * 2), 2);
+  const AlignedBytes blocks = ToAlignedBlocks(std::vector<uint8_t>(kScannedCodes * 2), 2);
   std::vector<PenaltyBound> bounds(2);
   bounds[1].RuleOutAll();
   std::vector<Found> found = ScanAll(blocks, bounds);
-  EXPECT_EQ(found[0].hits.size(), kCodes);
-  EXPECT_EQ(found[0].hits.back(), kCodes - 1);
+  EXPECT_EQ(found[0].hits.size(), kScannedCodes);
+  EXPECT_EQ(found[0].hits.back(), kScannedCodes - 1);
   EXPECT_TRUE(found[1].hits.empty());
   bounds[0].RuleOutBelow(-15, queries, 0);  // the codes of zeros have −16
   bounds[1].RuleOutBelow(-16, queries, 1);
   found = ScanAll(blocks, bounds);
   EXPECT_TRUE(found[0].hits.empty());
-  EXPECT_EQ(found[1].hits.size(), kCodes);
+  EXPECT_EQ(found[1].hits.size(), kScannedCodes);
   bounds[0].Reset();
-  EXPECT_EQ(ScanAll(blocks, bounds)[0].hits.size(), kCodes);
+  EXPECT_EQ(ScanAll(blocks, bounds)[0].hits.size(), kScannedCodes);
   ScanRealBlocks(nullptr, 0, {});
 }
 
@@ -260,14 +253,14 @@ TEST(AsymmetricScan, ABoundIsUsedAgainForCodesOfAnotherLength) {
   for (const int bits : {512, 64, 1024, 8, 256}) {
     const MatrixF weights = DrawWeights(random, 0, bits, 1);
     const RealQueries queries(weights);
-    const auto rows = DrawRows(random, kCodes, bits, queries.code(0));
+    const auto rows = DrawCodeRows(random, kScannedCodes, bits, queries.code(0));
     const std::vector<double> scores = PlainScores(weights, 0, rows);
     const double most = *std::max_element(scores.begin(), scores.end());
     bounds[0].Reset();
     for (const double score : {-most, 0.0, most}) bounds[0].RuleOutBelow(score, queries, 0);
-    const Found found = ScanAll(ToBlocks(rows, queries.bytes_per_code()), bounds)[0];
-    EXPECT_LT(found.hits.size(), kCodes / 2) << bits;
-    for (const uint32_t i : found.hits) EXPECT_LT(i, kCodes);
+    const Found found = ScanAll(ToAlignedBlocks(rows, queries.bytes_per_code()), bounds)[0];
+    EXPECT_LT(found.hits.size(), kScannedCodes / 2) << bits;
+    for (const uint32_t i : found.hits) EXPECT_LT(i, kScannedCodes);
     EXPECT_TRUE(std::any_of(found.hits.begin(), found.hits.end(),
                             [&](uint32_t i) { return scores[i] == most; }));
   }

@@ -9,17 +9,10 @@
 #include "bitpool/base/random.h"
 #include "bitpool/codes/binary_codes.h"
 #include "bitpool/codes/code_blocks.h"
+#include "bitpool/codes/testing.h"
 
 namespace bitpool {
 namespace {
-
-void ForEachTarget(std::function<void(const std::string&)> action) {
-  ForEachScanTarget(
-      [](const char* target, void* state) {
-        (*static_cast<std::function<void(const std::string&)>*>(state))(target);
-      },
-      &action);
-}
 
 // Codes of all kinds: random, near the query, equal to it, its opposite, all zeros, all ones.
 std::vector<uint8_t> MakeRows(Random& random, size_t count, size_t bytes,

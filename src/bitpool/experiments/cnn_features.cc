@@ -40,7 +40,7 @@ std::string CacheKey(const CnnFiles& files, const CnnOptions& options) {
 class FeatureMaker {
  public:
   // The reduction is learned from training pictures and kept under the name `file`.
-  FeatureMaker(Env& env, const CnnFeaturesRequest& request, const PictureSet& training,
+  FeatureMaker(Env& env, const CnnFeaturesRequest& request, const LabelledPictures& training,
                const fs::path& file, const RunContext& context)
       : extractor_(OpenCnn(env, request.network, request.options)) {
     if (request.reduced == 0) return;
@@ -65,7 +65,7 @@ class FeatureMaker {
 // One part of a set, "train" or "test", and the files that hold its features.
 class CachedPart {
  public:
-  CachedPart(Env& env, fs::path folder, std::string stem, const PictureSet& pictures,
+  CachedPart(Env& env, fs::path folder, std::string stem, const LabelledPictures& pictures,
              const ViewPlan& views = {})
       : env_(env),
         folder_(std::move(folder)),
@@ -145,7 +145,7 @@ class CachedPart {
   Env& env_;
   fs::path folder_;
   std::string stem_;
-  const PictureSet& pictures_;
+  const LabelledPictures& pictures_;
   ViewPlan views_;
 };
 

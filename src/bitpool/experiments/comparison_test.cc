@@ -11,7 +11,7 @@
 namespace bitpool {
 namespace {
 
-using testing::ElementsAre;
+using ::testing::ElementsAre;
 
 Comparison Small() {
   return {.bits = {4, 8},
@@ -102,11 +102,11 @@ TEST(Comparison, RefusesWhatHasNoMeaning) {
   for (const auto& empty : {refusal([](Comparison& c) { c.bits.clear(); }),
                             refusal([](Comparison& c) { c.methods.clear(); }),
                             refusal([](Comparison& c) { c.seeds = 0; })}) {
-    EXPECT_THAT(empty, testing::HasSubstr("at least one"));
+    EXPECT_THAT(empty, ::testing::HasSubstr("at least one"));
   }
-  EXPECT_THAT(refusal([](Comparison& c) { c.bits = {0}; }), testing::HasSubstr("0 bits"));
+  EXPECT_THAT(refusal([](Comparison& c) { c.bits = {0}; }), ::testing::HasSubstr("0 bits"));
   EXPECT_THAT(refusal([](Comparison& c) { c.methods = {"sah"}; }),
-              testing::HasSubstr("method \"sah\": expected one of rba, ba, itq"));
+              ::testing::HasSubstr("method \"sah\": expected one of rba, ba, itq"));
 }
 
 TEST(Comparison, NamesMethodsBehindViews) {

@@ -10,7 +10,7 @@ namespace bitpool {
 namespace {
 
 // 60 images of 12 scenes to search; each of the first ten asks for the others of its scene.
-class JointExperimentTest : public testing::Test {
+class JointExperimentTest : public ::testing::Test {
  protected:
   JointExperimentTest() {
     ReduceImages(SmallScenes(90, 10, 15, 1), true, training_, RunContext());
@@ -52,7 +52,7 @@ TEST_F(JointExperimentTest, HasAFigureForEveryMethodLengthAndMetric) {
   }
   EXPECT_EQ(experiment.data["training_images"], 90);
   EXPECT_EQ(experiment.settings["constants"]["rba"]["mu"], 10);
-  EXPECT_THAT(JointReport(experiment), testing::HasSubstr("learned together"));
+  EXPECT_THAT(JointReport(experiment), ::testing::HasSubstr("learned together"));
 }
 
 TEST_F(JointExperimentTest, IsTheSameAtAnyNumberOfThreads) {
@@ -88,9 +88,9 @@ TEST_F(JointExperimentTest, SeparateQueriesAndConstants) {
 
 TEST_F(JointExperimentTest, RefusesWhatHasNoMeaning) {
   options_.methods = {"best"};
-  EXPECT_THAT(RefusalOf([&] { Run(1); }), testing::HasSubstr("method \"best\""));
+  EXPECT_THAT(RefusalOf([&] { Run(1); }), ::testing::HasSubstr("method \"best\""));
   options_.methods = {};
-  EXPECT_THAT(RefusalOf([&] { Run(1); }), testing::HasSubstr("at least one"));
+  EXPECT_THAT(RefusalOf([&] { Run(1); }), ::testing::HasSubstr("at least one"));
 }
 
 }  // namespace

@@ -2,7 +2,7 @@
 
 namespace bitpool {
 
-Picture PictureAt(const PictureSet& set, Index index) {
+Picture PictureAt(const LabelledPictures& set, Index index) {
   const bool colour = set.shape.size() == 3;
   const auto height = static_cast<Index>(set.shape.at(colour ? 1 : 0));
   const auto width = static_cast<Index>(set.shape.at(colour ? 2 : 1));

@@ -6,6 +6,6 @@
 namespace bitpool {
 
 // A picture of a public set, in colour; grey ones have all three colours alike.
-Picture PictureAt(const PictureSet& set, Index index);
+Picture PictureAt(const LabelledPictures& set, Index index);
 
 }  // namespace bitpool

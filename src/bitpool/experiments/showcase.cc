@@ -26,7 +26,7 @@ namespace {
 
 constexpr int64_t kNearest = 100;
 // Pictures that are described between two looks at whether to stop.
-constexpr Index kWave = 4096;
+constexpr Index kShowcaseWave = 4096;
 
 // What the methods need of the pictures of one part.
 struct DescribedPictures {
@@ -37,15 +37,15 @@ struct DescribedPictures {
   double seconds = 0;       // it took
 };
 
-DescribedPictures Describe(const DenseSift& sift, const PictureSet& pictures, Index count,
+DescribedPictures Describe(const DenseSift& sift, const LabelledPictures& pictures, Index count,
                            const RunContext& context) {
   const Stopwatch watch;
   DescribedPictures described;
   std::vector<VectorF> means;
   Progress progress =
       context.StartProgress("dense RootSIFT", "pictures", static_cast<uint64_t>(count));
-  for (Index first = 0; first < count; first += kWave) {
-    const auto wave = static_cast<size_t>(std::min(kWave, count - first));
+  for (Index first = 0; first < count; first += kShowcaseWave) {
+    const auto wave = static_cast<size_t>(std::min(kShowcaseWave, count - first));
     std::vector<std::vector<std::byte>> records(wave);
     std::vector<VectorF> wave_means(wave);
     context.ParallelFor(wave, 16, [&](size_t begin, size_t end) {
@@ -182,7 +182,7 @@ std::vector<ShownQuery> Show(const ShowcaseOptions& options, const Showcase& sho
   return shown;
 }
 
-std::string PictureSource(const PictureSet& set, Index picture) {
+std::string PictureSource(const LabelledPictures& set, Index picture) {
   return DataUri("image/jpeg", EncodeJpeg(PictureAt(set, picture), 90));
 }
 

@@ -18,9 +18,9 @@ using ::testing::HasSubstr;
 constexpr Index kSide = 28;
 
 // Stripes of three directions, at random places, with noise; the last picture is plain.
-PictureSet Stripes(Index count, uint64_t seed) {
+LabelledPictures Stripes(Index count, uint64_t seed) {
   Random random(seed);
-  PictureSet set{.shape = {kSide, kSide}, .pixels = {}, .labels = {}};
+  LabelledPictures set{.shape = {kSide, kSide}, .pixels = {}, .labels = {}};
   std::vector<int32_t> classes;
   for (Index i = 0; i < count; ++i) {
     classes.push_back(static_cast<int32_t>(i % 3));
@@ -39,9 +39,9 @@ PictureSet Stripes(Index count, uint64_t seed) {
   return set;
 }
 
-PublicPictures SmallSet() { return {.train = Stripes(121, 1), .test = Stripes(31, 2)}; }
+PublicPictures SmallShowcaseSet() { return {.train = Stripes(121, 1), .test = Stripes(31, 2)}; }
 
-ShowcaseOptions Small() {
+ShowcaseOptions SmallShowcase() {
   ShowcaseOptions options;
   options.bits = 8;
   options.shown = 3;
@@ -49,7 +49,7 @@ ShowcaseOptions Small() {
   return options;
 }
 
-double FigureOf(const Experiment& experiment, const std::string& method, const char* metric) {
+double ShowcaseFigure(const Experiment& experiment, const std::string& method, const char* metric) {
   for (const ExperimentResult& result : experiment.results) {
     if (result.method == method && result.metric == metric) return result.mean;
   }
@@ -64,19 +64,19 @@ size_t Occurrences(const std::string& text, const std::string& part) {
 }
 
 TEST(Showcase, GoesAllTheWayAndFindsTheClasses) {
-  const PublicPictures pictures = SmallSet();
+  const PublicPictures pictures = SmallShowcaseSet();
   const ShowcaseResult result =
-      RunShowcase(Small(), "stripes", pictures, RunContext({.threads = 2}));
+      RunShowcase(SmallShowcase(), "stripes", pictures, RunContext({.threads = 2}));
   const Experiment& experiment = result.experiment;
   EXPECT_EQ(experiment.data["database"], 120);  // without the plain picture
   EXPECT_EQ(experiment.data["queries"], 30);
   for (const char* method :
        {"ITQ on mean", "ITQ on GMP", "RBA on GMP", "SAH", "SASH, with labels"}) {
-    EXPECT_GT(FigureOf(experiment, method, "mAP"), 60) << method;  // 33 by chance
-    EXPECT_GT(FigureOf(experiment, method, "asymmetric_mAP"), 60) << method;
-    EXPECT_GT(FigureOf(experiment, method, "precision_at_100"), 0) << method;
-    EXPECT_GT(FigureOf(experiment, method, "training_seconds"), 0) << method;
-    EXPECT_GT(FigureOf(experiment, method, "search_seconds"), 0) << method;
+    EXPECT_GT(ShowcaseFigure(experiment, method, "mAP"), 60) << method;  // 33 by chance
+    EXPECT_GT(ShowcaseFigure(experiment, method, "asymmetric_mAP"), 60) << method;
+    EXPECT_GT(ShowcaseFigure(experiment, method, "precision_at_100"), 0) << method;
+    EXPECT_GT(ShowcaseFigure(experiment, method, "training_seconds"), 0) << method;
+    EXPECT_GT(ShowcaseFigure(experiment, method, "search_seconds"), 0) << method;
   }
   EXPECT_EQ(ShowcaseTable(experiment).rows.size(), 5U);
   EXPECT_EQ(ShowcaseTable(experiment).header.size(), 7U);
@@ -96,31 +96,32 @@ TEST(Showcase, GoesAllTheWayAndFindsTheClasses) {
 }
 
 TEST(Showcase, IsTheSameAtAnyNumberOfThreads) {
-  const PublicPictures pictures = SmallSet();
-  const auto one = RunShowcase(Small(), "stripes", pictures, RunContext({.threads = 1}));
-  const auto two = RunShowcase(Small(), "stripes", pictures, RunContext({.threads = 2}));
+  const PublicPictures pictures = SmallShowcaseSet();
+  const auto one = RunShowcase(SmallShowcase(), "stripes", pictures, RunContext({.threads = 1}));
+  const auto two = RunShowcase(SmallShowcase(), "stripes", pictures, RunContext({.threads = 2}));
   for (const char* method : {"ITQ on GMP", "SAH", "SASH, with labels"}) {
-    EXPECT_EQ(FigureOf(one.experiment, method, "mAP"), FigureOf(two.experiment, method, "mAP"));
+    EXPECT_EQ(ShowcaseFigure(one.experiment, method, "mAP"),
+              ShowcaseFigure(two.experiment, method, "mAP"));
   }
 }
 
 TEST(Showcase, RefusesWhatHasNoMeaning) {
-  ShowcaseOptions options = Small();
+  ShowcaseOptions options = SmallShowcase();
   options.results = 0;
-  EXPECT_THROW(RunShowcase(options, "stripes", SmallSet(), RunContext()), Error);
-  options = Small();
+  EXPECT_THROW(RunShowcase(options, "stripes", SmallShowcaseSet(), RunContext()), Error);
+  options = SmallShowcase();
   options.mu = 0;
   EXPECT_THROW(options.Validate(), Error);
 }
 
 TEST(PictureAt, PutsPlanesTogetherAndRepeatsGrey) {
-  const PictureSet colour{
+  const LabelledPictures colour{
       .shape = {3, 1, 2}, .pixels = {1, 2, 3, 4, 5, 6, 11, 12, 13, 14, 15, 16}, .labels = {}};
   const Picture second = PictureAt(colour, 1);
   EXPECT_EQ(second.width, 2);
   EXPECT_EQ(second.height, 1);
   EXPECT_EQ(second.pixels, (std::vector<uint8_t>{11, 13, 15, 12, 14, 16}));
-  const PictureSet grey{.shape = {2, 1}, .pixels = {7, 8, 9, 10}, .labels = {}};
+  const LabelledPictures grey{.shape = {2, 1}, .pixels = {7, 8, 9, 10}, .labels = {}};
   EXPECT_EQ(PictureAt(grey, 1).pixels, (std::vector<uint8_t>{9, 9, 9, 10, 10, 10}));
   EXPECT_EQ(PictureAt(grey, 1).height, 2);
 }

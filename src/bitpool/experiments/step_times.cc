@@ -26,7 +26,7 @@ double Measure(size_t count, const std::function<void(size_t)>& step) {
 }
 
 // The features of the first pictures of a folder, and what it took to find them.
-struct DescribedPictures {
+struct TimedPictures {
   MemoryFeatureSet features;
   std::vector<MatrixF> descriptors = {};
   std::vector<double> extract_ms = {};
@@ -40,10 +40,10 @@ struct DescribedPictures {
   }
 };
 
-DescribedPictures Describe(const PictureDescriber& describer, const std::filesystem::path& folder,
-                           int wanted, const RunContext& context) {
+TimedPictures Describe(const PictureDescriber& describer, const std::filesystem::path& folder,
+                       int wanted, const RunContext& context) {
   Progress progress = context.StartProgress("timing", "pictures", static_cast<uint64_t>(wanted));
-  DescribedPictures described{.features = MemoryFeatureSet(describer.dimension())};
+  TimedPictures described{.features = MemoryFeatureSet(describer.dimension())};
   for (const FoundPicture& found : FindPictures(Env::Posix(), folder, context)) {
     context.ThrowIfStopped();
     if (static_cast<int>(described.descriptors.size()) == wanted) break;
@@ -77,7 +77,7 @@ void StepTimeOptions::Validate() const {
 Experiment MeasureStepTimes(const StepTimeOptions& options, const PictureDescriber& describer,
                             const std::filesystem::path& folder, const RunContext& context) {
   options.Validate();
-  const DescribedPictures pictures = Describe(describer, folder, options.pictures, context);
+  const TimedPictures pictures = Describe(describer, folder, options.pictures, context);
   MemoryRecords records(describer.dimension());
   ReduceImages(pictures.features, true, records, context.WithoutProgress());
   const MethodSettings settings{

@@ -29,7 +29,7 @@ LabelledImages SmallImages() {
           .labels = SceneClasses(kImages, kScenes, kClasses)};
 }
 
-SupervisedOptions SmallOptions(std::vector<std::string> methods = {"sash", "itq"}) {
+SupervisedOptions SmallSupervised(std::vector<std::string> methods = {"sash", "itq"}) {
   SupervisedOptions options;
   options.methods = std::move(methods);
   options.bits = {8};
@@ -45,8 +45,8 @@ Experiment RunSmall(const SupervisedOptions& options, const LabelledImages& imag
 }
 
 // The one figure; NaN when there is not exactly one.
-double FigureOf(const Experiment& experiment, const std::string& method, int bits,
-                const std::string& metric = "mAP") {
+double SupervisedFigure(const Experiment& experiment, const std::string& method, int bits,
+                        const std::string& metric = "mAP") {
   double figure = std::nan("");
   int found = 0;
   for (const ExperimentResult& result : experiment.results) {
@@ -58,7 +58,7 @@ double FigureOf(const Experiment& experiment, const std::string& method, int bit
 }
 
 TEST(SupervisedExperiment, HasAFigureForEveryMethodLengthAndMetric) {
-  SupervisedOptions options = SmallOptions(SupervisedOptions().methods);
+  SupervisedOptions options = SmallSupervised(SupervisedOptions().methods);
   ASSERT_EQ(options.methods.size(), 6U);
   options.bits = {4, 8};
   options.seeds = 2;
@@ -68,9 +68,9 @@ TEST(SupervisedExperiment, HasAFigureForEveryMethodLengthAndMetric) {
     EXPECT_EQ(experiment.results.size(), 6U * 2 * 3);
     for (const std::string& method : options.methods) {
       for (const int bits : options.bits) {
-        const double map = FigureOf(experiment, method, bits);
+        const double map = SupervisedFigure(experiment, method, bits);
         EXPECT_TRUE(map > 20 && map <= 100) << method << " " << bits << " " << map;
-        EXPECT_GE(FigureOf(experiment, method, bits, "training_seconds"), 0) << method;
+        EXPECT_GE(SupervisedFigure(experiment, method, bits, "training_seconds"), 0) << method;
       }
     }
     for (const ExperimentResult& result : experiment.results) EXPECT_EQ(result.seeds, 2);
@@ -86,30 +86,30 @@ TEST(SupervisedExperiment, HasAFigureForEveryMethodLengthAndMetric) {
 }
 
 TEST(SupervisedExperiment, LabelsHelp) {
-  const Experiment experiment = RunSmall(SmallOptions(), SmallImages());
-  EXPECT_GT(FigureOf(experiment, "sash", 8), 10 + FigureOf(experiment, "itq", 8));
-  EXPECT_GT(FigureOf(experiment, "sash", 8), 80) << "percent; chance is 33";
+  const Experiment experiment = RunSmall(SmallSupervised(), SmallImages());
+  EXPECT_GT(SupervisedFigure(experiment, "sash", 8), 10 + SupervisedFigure(experiment, "itq", 8));
+  EXPECT_GT(SupervisedFigure(experiment, "sash", 8), 80) << "percent; chance is 33";
 }
 
 TEST(SupervisedExperiment, IsTheSameAtAnyNumberOfThreads) {
-  const SupervisedOptions options = SmallOptions(SupervisedOptions().methods);
+  const SupervisedOptions options = SmallSupervised(SupervisedOptions().methods);
   const Experiment one = RunSmall(options, SmallImages(), 1),
                    two = RunSmall(options, SmallImages(), 2);
   for (const std::string& method : options.methods) {
-    EXPECT_EQ(FigureOf(one, method, 8), FigureOf(two, method, 8)) << method;
+    EXPECT_EQ(SupervisedFigure(one, method, 8), SupervisedFigure(two, method, 8)) << method;
   }
 }
 
 TEST(SupervisedExperiment, EverySeedHasItsOwnSplitAndTheSameOnesRepeat) {
-  SupervisedOptions options = SmallOptions({"itq"});
+  SupervisedOptions options = SmallSupervised({"itq"});
   const Experiment first = RunSmall(options, SmallImages());
   const Experiment second = RunSupervisedExperiment(Env::Posix(), options, SmallImages(),
                                                     RunContext({.threads = 1, .seed = 2}));
   options.seeds = 2;
   const Experiment both = RunSmall(options, SmallImages());
-  EXPECT_NE(FigureOf(first, "itq", 8), FigureOf(second, "itq", 8));
-  EXPECT_DOUBLE_EQ(FigureOf(both, "itq", 8),
-                   (FigureOf(first, "itq", 8) + FigureOf(second, "itq", 8)) / 2);
+  EXPECT_NE(SupervisedFigure(first, "itq", 8), SupervisedFigure(second, "itq", 8));
+  EXPECT_DOUBLE_EQ(SupervisedFigure(both, "itq", 8),
+                   (SupervisedFigure(first, "itq", 8) + SupervisedFigure(second, "itq", 8)) / 2);
 }
 
 BinaryCodes Select(const BinaryCodes& codes, const std::vector<Index>& images) {
@@ -122,7 +122,7 @@ BinaryCodes Select(const BinaryCodes& codes, const std::vector<Index>& images) {
 // search the database.
 TEST(SupervisedExperiment, TrainsOnTrainingImagesAndSearchesTheDatabase) {
   const LabelledImages images = SmallImages();
-  const SupervisedOptions options = SmallOptions({"sash", "sdh", "itq"});
+  const SupervisedOptions options = SmallSupervised({"sash", "sdh", "itq"});
   const Experiment experiment = RunSmall(options, images);
   const RunContext context({.threads = 1});
   const RetrievalSplit split = SplitTraditional(images.labels, options.split, context.seed());
@@ -151,7 +151,7 @@ TEST(SupervisedExperiment, TrainsOnTrainingImagesAndSearchesTheDatabase) {
     const double map = EvaluateCodes(Select(codes, split.database), Select(codes, split.queries),
                                      truth, HashingProtocol(), context)
                            .mean_ap;
-    EXPECT_NEAR(FigureOf(experiment, method, 8), 100 * map, 1e-9) << method;
+    EXPECT_NEAR(SupervisedFigure(experiment, method, 8), 100 * map, 1e-9) << method;
   }
 }
 
@@ -163,7 +163,7 @@ TEST(SupervisedExperiment, TrainingAndTuningReadTrainingImagesOnly) {
     const auto source = SmallImages().images;
     const auto counting = std::make_shared<CountingFeatureSet>(*source);
     images.images = counting;
-    SupervisedOptions options = SmallOptions({"sash", "sdh", "itq"});
+    SupervisedOptions options = SmallSupervised({"sash", "sdh", "itq"});
     options.setting = setting;
     options.tune = true;
     options.tune_bits = 6;
@@ -185,7 +185,7 @@ TEST(SupervisedExperiment, TrainingAndTuningReadTrainingImagesOnly) {
 }
 
 TEST(SupervisedExperiment, RecordsTheConstantsThatWereChosen) {
-  SupervisedOptions options = SmallOptions({"sash"});
+  SupervisedOptions options = SmallSupervised({"sash"});
   options.seeds = 2;
   options.tune = true;
   options.tune_bits = 6;
@@ -209,13 +209,14 @@ TEST(SupervisedExperiment, RecordsTheConstantsThatWereChosen) {
   sash["lambda"] = tuned[0]["lambda"];
   sash["beta"] = tuned[0]["beta"];
   const Experiment fixed = RunSmall(given, SmallImages());
-  EXPECT_EQ(FigureOf(fixed, "sash", 8), FigureOf(RunSmall(options, SmallImages()), "sash", 8));
+  EXPECT_EQ(SupervisedFigure(fixed, "sash", 8),
+            SupervisedFigure(RunSmall(options, SmallImages()), "sash", 8));
   EXPECT_FALSE(fixed.settings.contains("tuned"));
   EXPECT_EQ(fixed.settings["constants"]["sash"]["mu"], 50);
 }
 
 TEST(SupervisedExperiment, ThePoolingOfTheOthersIsChosenToo) {
-  SupervisedOptions options = SmallOptions({"sdh", "itq"});
+  SupervisedOptions options = SmallSupervised({"sdh", "itq"});
   options.seeds = 1;
   options.tune = true;
   options.tune_bits = 6;
@@ -225,22 +226,24 @@ TEST(SupervisedExperiment, ThePoolingOfTheOthersIsChosenToo) {
   SupervisedOptions given = options;
   given.tune = false;
   given.constants["sdh"].options["mu"] = experiment.settings["tuned"]["sdh"][0]["mu"];
-  EXPECT_EQ(FigureOf(RunSmall(given, SmallImages()), "sdh", 8), FigureOf(experiment, "sdh", 8));
+  EXPECT_EQ(SupervisedFigure(RunSmall(given, SmallImages()), "sdh", 8),
+            SupervisedFigure(experiment, "sdh", 8));
 }
 
 TEST(SupervisedExperiment, RecordsMayBeInAFile) {
   const TempFolder folder;
-  SupervisedOptions options = SmallOptions({"sash"});
+  SupervisedOptions options = SmallSupervised({"sash"});
   const Experiment in_memory = RunSmall(options, SmallImages());
   options.memory = 1;
   options.scratch = folder / "records";
-  EXPECT_EQ(FigureOf(RunSmall(options, SmallImages()), "sash", 8), FigureOf(in_memory, "sash", 8));
+  EXPECT_EQ(SupervisedFigure(RunSmall(options, SmallImages()), "sash", 8),
+            SupervisedFigure(in_memory, "sash", 8));
   EXPECT_TRUE(std::filesystem::is_empty(folder.path()));
 }
 
 TEST(SupervisedExperiment, ThePapersFiguresAreThoseOfItsSets) {
   LabelledImages images = SmallImages();
-  SupervisedOptions options = SmallOptions({"itq"});
+  SupervisedOptions options = SmallSupervised({"itq"});
   options.bits = {4, 8};
   const auto paper = [&](const char* name, SupervisedSetting setting) {
     images.name = name;
@@ -248,11 +251,11 @@ TEST(SupervisedExperiment, ThePapersFiguresAreThoseOfItsSets) {
     return RunSmall(options, images);
   };
   const Experiment cifar = paper("cifar10", SupervisedSetting::kTraditional);
-  EXPECT_EQ(FigureOf(cifar, "sash", 8, "paper_mAP"), 53.57);
+  EXPECT_EQ(SupervisedFigure(cifar, "sash", 8, "paper_mAP"), 53.57);
   EXPECT_EQ(cifar.settings["paper_table"], "tab:SASH_cifar");
   EXPECT_EQ(cifar.results.size(), 2U * 3 + 5) << "the paper has no codes of 4 bits";
   const Experiment mnist = paper("mnist", SupervisedSetting::kUnseen);
-  EXPECT_EQ(FigureOf(mnist, "sdh", 8, "paper_mAP"), 53.64);
+  EXPECT_EQ(SupervisedFigure(mnist, "sdh", 8, "paper_mAP"), 53.64);
   for (const char* name : {"small", "fashion-mnist", "cifar", "cifar_unseen"}) {
     const Experiment other = paper(name, SupervisedSetting::kTraditional);
     EXPECT_FALSE(other.settings.contains("paper_table")) << name;
@@ -262,7 +265,7 @@ TEST(SupervisedExperiment, ThePapersFiguresAreThoseOfItsSets) {
 
 TEST(SupervisedExperiment, TheReportHasTheTables) {
   LabelledImages images = SmallImages();
-  const std::string small = SupervisedReport(RunSmall(SmallOptions({"sdh", "itq"}), images));
+  const std::string small = SupervisedReport(RunSmall(SmallSupervised({"sdh", "itq"}), images));
   EXPECT_THAT(small, HasSubstr("Hashing with labels: small, the classes that were learned"));
   EXPECT_THAT(small, HasSubstr("<svg"));
   EXPECT_THAT(small, HasSubstr("mAP over all results in percent"));
@@ -271,7 +274,7 @@ TEST(SupervisedExperiment, TheReportHasTheTables) {
   EXPECT_THAT(small, HasSubstr("8 bits"));
   EXPECT_THAT(small, Not(HasSubstr("figures (tab:")));
   images.name = "cifar10";
-  const std::string cifar = SupervisedReport(RunSmall(SmallOptions({"itq"}), images));
+  const std::string cifar = SupervisedReport(RunSmall(SmallSupervised({"itq"}), images));
   EXPECT_THAT(cifar, HasSubstr("figures (tab:SASH_cifar)"));
   EXPECT_THAT(cifar, HasSubstr("53.57"));
 }
@@ -285,14 +288,14 @@ TEST(SupervisedExperiment, ImagesWithSeveralClassesHaveUnseenOnesToo) {
     if (i % 40 == 7) classes.back().clear();
   }
   images.labels = Labels::Multi(classes);
-  SupervisedOptions options = SmallOptions();
+  SupervisedOptions options = SmallSupervised();
   options.setting = SupervisedSetting::kUnseen;
   const Experiment experiment = RunSmall(options, images);
   const RetrievalSplit split = SplitUnseenSampled(images.labels, options.split, 1);
   EXPECT_EQ(experiment.data["queries"], split.queries.size());
   EXPECT_EQ(experiment.data["database_images"], split.database.size());
   EXPECT_EQ(experiment.data["training_images"], split.training.size());
-  EXPECT_GT(FigureOf(experiment, "sash", 8), 0);
+  EXPECT_GT(SupervisedFigure(experiment, "sash", 8), 0);
   // Of a set with a training and a test part this cannot be asked.
   images.training_part = 60;
   EXPECT_THAT(RefusalOf([&] { RunSmall(options, images); }), HasSubstr("one class per image"));
@@ -311,7 +314,7 @@ TEST(SupervisedExperiment, UnseenClassesOfASetWithPartsAreAskedByItsTestPart) {
   ASSERT_EQ(images.labels.size(), 120);
   EXPECT_EQ(images.images->name(95), "image5");
   EXPECT_EQ(images.labels.of(95).front(), parts.test_labels.of(5).front());
-  SupervisedOptions options = SmallOptions();
+  SupervisedOptions options = SmallSupervised();
   options.setting = SupervisedSetting::kUnseen;
   const Experiment experiment = RunSmall(options, images);
   EXPECT_EQ(experiment.data["queries"], 10);
@@ -324,25 +327,25 @@ TEST(SupervisedExperiment, RefusesWhatDoesNotFit) {
   const auto refusal = [&](const SupervisedOptions& options) {
     return RefusalOf([&] { RunSmall(options, images); });
   };
-  EXPECT_THAT(refusal(SmallOptions({"best"})), HasSubstr("\"best\""));
-  EXPECT_THAT(refusal(SmallOptions({"sah"})), HasSubstr("\"sah\""));
-  EXPECT_THAT(refusal(SmallOptions({})), HasSubstr("at least one"));
-  SupervisedOptions options = SmallOptions();
+  EXPECT_THAT(refusal(SmallSupervised({"best"})), HasSubstr("\"best\""));
+  EXPECT_THAT(refusal(SmallSupervised({"sah"})), HasSubstr("\"sah\""));
+  EXPECT_THAT(refusal(SmallSupervised({})), HasSubstr("at least one"));
+  SupervisedOptions options = SmallSupervised();
   options.bits = {0};
   EXPECT_THAT(refusal(options), HasSubstr("0 bits"));
-  options = SmallOptions();
+  options = SmallSupervised();
   options.mu = 0;
   EXPECT_THAT(refusal(options), HasSubstr("mu"));
-  options = SmallOptions();
+  options = SmallSupervised();
   options.split.training_per_class = 1000;
   EXPECT_THAT(refusal(options), HasSubstr("class 0 has 35 images"));
   images.labels = SceneClasses(7, 3, 3);
-  EXPECT_THAT(refusal(SmallOptions()), HasSubstr("7 labels for 120 images"));
+  EXPECT_THAT(refusal(SmallSupervised()), HasSubstr("7 labels for 120 images"));
   MemoryFeatureSet blank = SmallScenes(kImages - 1, 8, kScenes, 1);
   blank.Add("blank", MatrixF(8, 0));
   images.labels = SmallImages().labels;
   images.images = std::make_shared<MemoryFeatureSet>(blank);
-  EXPECT_THAT(refusal(SmallOptions()), HasSubstr("blank: "));
+  EXPECT_THAT(refusal(SmallSupervised()), HasSubstr("blank: "));
 }
 
 TEST(SupervisedExperiment, CanBeStopped) {
@@ -350,7 +353,7 @@ TEST(SupervisedExperiment, CanBeStopped) {
   stop.request_stop();
   const RunContext stopped({.threads = 1, .seed = 1, .stop = stop.get_token()});
   testing::ExpectError(ErrorCode::kCancelled, {}, [&] {
-    RunSupervisedExperiment(Env::Posix(), SmallOptions(), SmallImages(), stopped);
+    RunSupervisedExperiment(Env::Posix(), SmallSupervised(), SmallImages(), stopped);
   });
 }
 

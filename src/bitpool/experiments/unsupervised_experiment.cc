@@ -16,7 +16,7 @@
 namespace bitpool {
 namespace {
 
-constexpr const char* kSeconds = "training_seconds";
+constexpr const char* kTrainingSeconds = "training_seconds";
 constexpr const char* kError = "reconstruction_error";
 constexpr int kSurfaceBits = 32;
 const std::vector<double> kLambdas = {0.001, 0.01, 0.1, 1};
@@ -62,7 +62,7 @@ RunFigures RunOnce(const MethodSettings& settings, const Task& task, const RunCo
                        task.protocol, context);
   return {.metrics = {{kMap, 100 * evaluation.hamming.mean_ap},
                       {kAsymmetricMap, 100 * evaluation.asymmetric.mean_ap},
-                      {kSeconds, seconds},
+                      {kTrainingSeconds, seconds},
                       {kError, ReconstructionError(trained.model, queries, context)}},
           .model = ModelDigest(trained.model)};
 }
@@ -126,7 +126,7 @@ BarChart TimesOf(const Experiment& experiment, int bits) {
                  .rows = {},
                  .log_x = true};
   for (const ExperimentResult& result : experiment.results) {
-    if (result.metric != kSeconds || result.bits != bits) continue;
+    if (result.metric != kTrainingSeconds || result.bits != bits) continue;
     chart.rows.push_back({.label = result.method,
                           .value = result.mean,
                           .note = "s",
@@ -167,7 +167,8 @@ UnsupervisedResult RunUnsupervisedExperiment(const UnsupervisedOptions& options,
   experiment.machine = DescribeMachine(FactsOfThisMachine(context));
 
   UnsupervisedRunner runner(options, task);
-  RunComparison(options, {kMap, kAsymmetricMap, kSeconds, kError}, runner, context, experiment);
+  RunComparison(options, {kMap, kAsymmetricMap, kTrainingSeconds, kError}, runner, context,
+                experiment);
   if (options.surface) result.surface = MeasureRbaSurface(options, set, context);
   return result;
 }
@@ -186,7 +187,7 @@ std::string UnsupervisedReport(const UnsupervisedResult& result) {
   const auto bits = experiment.settings.at("bits").get<std::vector<int>>();
   report.AddFigure(RenderSvg(TimesOf(experiment, *std::ranges::max_element(bits))),
                    "Whole training, initial codes and decoder included.");
-  ReportTable times = TableOf(experiment, kSeconds, "{:.2f}", false);
+  ReportTable times = TableOf(experiment, kTrainingSeconds, "{:.2f}", false);
   times.caption = "Seconds of training, mean ± standard deviation over the seeds";
   report.AddTable(times);
   report.AddSection("Reconstruction error");

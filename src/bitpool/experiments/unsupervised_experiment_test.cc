@@ -18,7 +18,7 @@ VectorSet SmallSet() {
   return set;
 }
 
-UnsupervisedOptions SmallOptions() {
+UnsupervisedOptions SmallUnsupervised() {
   UnsupervisedOptions options;
   options.bits = {4, 8};
   options.methods = {"rba", "lsh"};
@@ -30,7 +30,7 @@ UnsupervisedOptions SmallOptions() {
 
 TEST(UnsupervisedExperiment, HasAFigureForEveryMethodLengthAndMetric) {
   const UnsupervisedResult result =
-      RunUnsupervisedExperiment(SmallOptions(), SmallSet(), RunContext());
+      RunUnsupervisedExperiment(SmallUnsupervised(), SmallSet(), RunContext());
   const Experiment& experiment = result.experiment;
   ASSERT_EQ(experiment.results.size(), 16U);
   for (const ExperimentResult& found : experiment.results) {
@@ -44,11 +44,11 @@ TEST(UnsupervisedExperiment, HasAFigureForEveryMethodLengthAndMetric) {
   ASSERT_TRUE(result.surface.has_value());
   EXPECT_EQ(result.surface->values.rows(), 5);
   EXPECT_TRUE(result.surface->values.allFinite());
-  EXPECT_THAT(UnsupervisedReport(result), testing::HasSubstr("Hashing without labels: small"));
+  EXPECT_THAT(UnsupervisedReport(result), ::testing::HasSubstr("Hashing without labels: small"));
 }
 
 TEST(UnsupervisedExperiment, IsTheSameAtAnyNumberOfThreads) {
-  UnsupervisedOptions options = SmallOptions();
+  UnsupervisedOptions options = SmallUnsupervised();
   options.surface = false;
   const auto one = RunUnsupervisedExperiment(options, SmallSet(), RunContext({.threads = 1}));
   const auto four = RunUnsupervisedExperiment(options, SmallSet(), RunContext({.threads = 4}));
@@ -63,15 +63,15 @@ TEST(UnsupervisedExperiment, RefusesWhatHasNoMeaning) {
   const auto refusal = [](const UnsupervisedOptions& options) {
     return RefusalOf([&] { RunUnsupervisedExperiment(options, SmallSet(), RunContext()); });
   };
-  UnsupervisedOptions options = SmallOptions();
+  UnsupervisedOptions options = SmallUnsupervised();
   options.methods = {"best"};
-  EXPECT_THAT(refusal(options), testing::HasSubstr("method \"best\""));
-  options = SmallOptions();
+  EXPECT_THAT(refusal(options), ::testing::HasSubstr("method \"best\""));
+  options = SmallUnsupervised();
   options.bits = {};
-  EXPECT_THAT(refusal(options), testing::HasSubstr("at least one"));
-  options = SmallOptions();
+  EXPECT_THAT(refusal(options), ::testing::HasSubstr("at least one"));
+  options = SmallUnsupervised();
   options.neighbours = 500;
-  EXPECT_THAT(refusal(options), testing::HasSubstr("500"));
+  EXPECT_THAT(refusal(options), ::testing::HasSubstr("500"));
 }
 
 }  // namespace

@@ -29,13 +29,13 @@ MatrixF ReadVectors(const SampleFile& samples) {
                                    static_cast<Index>(samples.count()));
 }
 
-Index PixelsOf(const PictureSet& pictures) {
+Index PixelsOf(const LabelledPictures& pictures) {
   Index pixels = 1;
   for (const uint64_t side : pictures.shape) pixels *= static_cast<Index>(side);
   return pixels;
 }
 
-MatrixF ComputeGist(const PictureSet& pictures, const RunContext& context) {
+MatrixF ComputeGist(const LabelledPictures& pictures, const RunContext& context) {
   const auto height = static_cast<Index>(pictures.shape.at(1));
   const auto width = static_cast<Index>(pictures.shape.at(2));
   const GistExtractor extractor({}, width, height);
@@ -43,7 +43,7 @@ MatrixF ComputeGist(const PictureSet& pictures, const RunContext& context) {
 }
 
 // The descriptors from the cache, or computed and then kept there.
-MatrixF CachedGist(Env& env, const fs::path& file, const PictureSet& pictures,
+MatrixF CachedGist(Env& env, const fs::path& file, const LabelledPictures& pictures,
                    const RunContext& context, const std::function<void(const std::string&)>& say) {
   if (env.Exists(file)) {
     const SampleFile samples = OpenSamples(env, file);

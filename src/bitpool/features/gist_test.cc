@@ -16,7 +16,7 @@
 namespace bitpool {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 constexpr double kPi = std::numbers::pi;
 
@@ -152,7 +152,7 @@ VectorD ReferenceGist(const GistOptions& options, const MatrixD& original) {
 
 // A picture from its value at (y, x), as a column of pixels row by row.
 template <class Value>
-VectorF Picture(Index width, Index height, const Value& value) {
+VectorF PictureColumn(Index width, Index height, const Value& value) {
   VectorF picture(width * height);
   for (Index y = 0; y < height; ++y) {
     for (Index x = 0; x < width; ++x) {
@@ -165,13 +165,13 @@ VectorF Picture(Index width, Index height, const Value& value) {
 
 VectorF Noise(Index width, Index height, uint64_t seed) {
   Random random(seed);
-  return Picture(width, height,
-                 [&](double, double) { return static_cast<double>(random.Below(256)); });
+  return PictureColumn(width, height,
+                       [&](double, double) { return static_cast<double>(random.Below(256)); });
 }
 
 // Bright disc, dark bar and a slope.
 VectorF Scene(Index width, Index height) {
-  return Picture(width, height, [&](double y, double x) {
+  return PictureColumn(width, height, [&](double y, double x) {
     const double disc = std::hypot(y - 10, x - 18) < 6 ? 90 : 0;
     const double bar = std::abs(x - 5 - y / 4) < 2 ? -40 : 0;
     return 60 + 2 * y + x + disc + bar;
@@ -185,7 +185,7 @@ MatrixD AsMatrix(const VectorF& picture, Index width, Index height) {
 // A wave whose logarithm, which is what the filters see, is a pure cosine. `angle` is the direction
 // in which it runs, from x towards y.
 VectorF Grating(Index size, double cycles_per_pixel, double angle) {
-  return Picture(size, size, [&](double y, double x) {
+  return PictureColumn(size, size, [&](double y, double x) {
     const double phase =
         2 * kPi * cycles_per_pixel * (std::cos(angle) * x + std::sin(angle) * y) + 0.3;
     return std::exp(std::log(256.0) * (0.5 + 0.5 * std::cos(phase))) - 1;
@@ -280,9 +280,9 @@ TEST(Gist, GratingsAnswerAtTheirFilter) {
 TEST(Gist, VerticalStripesAreTheFirstOrientation) {
   const auto stripes = [](double position) { return std::fmod(position, 4) < 2 ? 20.0 : 200.0; };
   const VectorF upright =
-      FilterMeans(GistOf(Picture(32, 32, [&](double, double x) { return stripes(x); })));
+      FilterMeans(GistOf(PictureColumn(32, 32, [&](double, double x) { return stripes(x); })));
   const VectorF level =
-      FilterMeans(GistOf(Picture(32, 32, [&](double y, double) { return stripes(y); })));
+      FilterMeans(GistOf(PictureColumn(32, 32, [&](double y, double) { return stripes(y); })));
   EXPECT_GT(upright[0], 5 * upright[4]);
   EXPECT_GT(level[4], 5 * level[0]);
   EXPECT_NEAR(upright[0], level[4], 1e-3F);
@@ -294,10 +294,10 @@ TEST(Gist, RotationPermutes) {
   const auto value = [](double y, double x) {
     return 100 + 50 * std::sin(0.5 * x + 0.2 * y) + 40 * std::exp(-std::hypot(x - 8, y - 20) / 5);
   };
-  const VectorF plain = GistOf(Picture(32, 32, value));
+  const VectorF plain = GistOf(PictureColumn(32, 32, value));
   // A quarter turn to the left: the right column becomes the top row.
   const VectorF turned =
-      GistOf(Picture(32, 32, [&](double y, double x) { return value(x, 31 - y); }));
+      GistOf(PictureColumn(32, 32, [&](double y, double x) { return value(x, 31 - y); }));
   Index filter = 0;
   for (const Index orientations : {8, 8, 4}) {
     for (Index i = 0; i < orientations; ++i) {
@@ -318,7 +318,7 @@ TEST(Gist, RotationPermutes) {
 TEST(Gist, BlocksAreLocal) {
   // One dot: its block answers most, in the authors' order (top to bottom first).
   const VectorF dot =
-      Picture(32, 32, [](double y, double x) { return y == 20 && x == 3 ? 255 : 0; });
+      PictureColumn(32, 32, [](double y, double x) { return y == 20 && x == 3 ? 255 : 0; });
   const VectorF descriptor = GistOf(dot);
   for (Index filter = 0; filter < 16; ++filter) {
     Index strongest = -1;

@@ -10,10 +10,10 @@ namespace {
 constexpr Index kChannels = 3;
 constexpr float kLargestByte = 255;
 
-using Bytes = Eigen::Matrix<uint8_t, Eigen::Dynamic, Eigen::Dynamic>;
+using ByteMatrix = Eigen::Matrix<uint8_t, Eigen::Dynamic, Eigen::Dynamic>;
 
 // The pictures of `per_picture` bytes each that lie one after the other, one per column.
-Eigen::Map<const Bytes> PicturesOf(std::span<const uint8_t> bytes, Index per_picture) {
+Eigen::Map<const ByteMatrix> PicturesOf(std::span<const uint8_t> bytes, Index per_picture) {
   if (per_picture < 1) {
     throw Error(ErrorCode::kInvalidArgument,
                 fmt::format("pixels of a picture: expected 1 or more, got {}", per_picture));

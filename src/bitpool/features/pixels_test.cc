@@ -11,7 +11,7 @@
 namespace bitpool {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 TEST(PixelColumns, ScalesToOne) {
   const std::vector<uint8_t> pixels = {0, 51, 255, 1, 128, 254};

@@ -9,7 +9,7 @@
 namespace bitpool {
 namespace {
 
-GreyPicture Noise(Index width, Index height, uint64_t seed) {
+GreyPicture NoisePicture(Index width, Index height, uint64_t seed) {
   Random random(seed);
   GreyPicture picture = {.width = width, .height = height, .pixels = {}};
   for (Index i = 0; i < width * height; ++i) {
@@ -40,7 +40,7 @@ void ExpectSame(const GreyPicture& found, const GreyPicture& expected) {
 }
 
 TEST(CutPlainBorders, FindsThePictureInItsBorder) {
-  const GreyPicture picture = Noise(60, 40, 1);
+  const GreyPicture picture = NoisePicture(60, 40, 1);
   for (const float shade : {0.0F, 0.4F, 1.0F}) {
     GreyPicture framed = Plain(100, 90, shade);
     Put(picture, 30, 11, framed);
@@ -50,20 +50,20 @@ TEST(CutPlainBorders, FindsThePictureInItsBorder) {
 
 // What a telephone shows above and below a picture is apart from it.
 TEST(CutPlainBorders, LeavesLinesOfTextBehind) {
-  const GreyPicture picture = Noise(90, 60, 2);
+  const GreyPicture picture = NoisePicture(90, 60, 2);
   GreyPicture screen = Plain(90, 195, 0);
-  Put(Noise(90, 6, 3), 0, 2, screen);
+  Put(NoisePicture(90, 6, 3), 0, 2, screen);
   Put(picture, 0, 67, screen);
-  Put(Noise(80, 8, 4), 5, 180, screen);
+  Put(NoisePicture(80, 8, 4), 5, 180, screen);
   ExpectSame(CutPlainBorders(screen), picture);
 }
 
 TEST(CutPlainBorders, LeavesPicturesWithoutBordersAlone) {
-  ExpectSame(CutPlainBorders(Noise(50, 30, 5)), Noise(50, 30, 5));
+  ExpectSame(CutPlainBorders(NoisePicture(50, 30, 5)), NoisePicture(50, 30, 5));
   ExpectSame(CutPlainBorders(Plain(20, 10, 0.5F)), Plain(20, 10, 0.5F));
   ExpectSame(CutPlainBorders(Plain(1, 1, 0.5F)), Plain(1, 1, 0.5F));
   // A line from dark to bright, as of a sky, is not plain.
-  GreyPicture sky = Noise(64, 64, 6);
+  GreyPicture sky = NoisePicture(64, 64, 6);
   for (size_t x = 0; x < 64; ++x) {
     for (size_t y = 0; y < 20; ++y) sky.pixels[64 * y + x] = static_cast<float>(x) / 64;
   }
@@ -73,7 +73,7 @@ TEST(CutPlainBorders, LeavesPicturesWithoutBordersAlone) {
 // Too little would be left: a lonely dot is no picture with a border.
 TEST(CutPlainBorders, KeepsAtLeastAFifth) {
   GreyPicture dot = Plain(100, 100, 1);
-  Put(Noise(10, 10, 7), 45, 45, dot);
+  Put(NoisePicture(10, 10, 7), 45, 45, dot);
   ExpectSame(CutPlainBorders(dot), dot);
 }
 
@@ -95,7 +95,7 @@ TEST(ScaleGrey, KeepsWhatIsLinear) {
 
 TEST(ScaleGrey, GivesTheSamePixelsForTheSameSize) {
   ExpectSame(ScaleGrey(Plain(7, 5, 0.25F), 7, 5), Plain(7, 5, 0.25F));
-  const GreyPicture one = ScaleGrey(Noise(40, 30, 8), 1, 1);
+  const GreyPicture one = ScaleGrey(NoisePicture(40, 30, 8), 1, 1);
   EXPECT_NEAR(one.pixels[0], 0.5, 0.05);
 }
 

@@ -28,7 +28,7 @@ std::vector<float> Clusters(std::size_t count, std::uint64_t seed) {
   return numbers;
 }
 
-std::filesystem::path TestFile(const char* name) {
+std::filesystem::path ModelFile(const char* name) {
   return std::filesystem::temp_directory_path() / (std::to_string(::getpid()) + name);
 }
 
@@ -72,7 +72,7 @@ TEST(GuestModel, SavedAndOpenedGivesTheSameCodes) {
   const bitpool::Vectors vectors(numbers, kDimension);
   const bitpool::Model model = bitpool::Train("itq", vectors, {.bits = 16});
   EXPECT_FALSE(model.report().empty());
-  const auto path = TestFile("guest.bpm");
+  const auto path = ModelFile("guest.bpm");
   model.Save(path);
   const bitpool::Codes again = bitpool::Model::Open(path).Encode(vectors);
   std::filesystem::remove(path);

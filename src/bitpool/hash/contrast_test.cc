@@ -16,7 +16,7 @@
 namespace bitpool {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 // Pictures differ in the first half of the dimensions; views differ from their picture there by
 // little, and in the second half by much more than pictures differ.
@@ -58,7 +58,7 @@ Trained<HashModel> Train(const ContrastOptions& options, const MatrixF& x, Index
                        context);
 }
 
-int HammingDistance(const BinaryCodes& codes, Index a, Index b) {
+int DistanceBetween(const BinaryCodes& codes, Index a, Index b) {
   return static_cast<int>((SignsOf(codes, a, 1).array() != SignsOf(codes, b, 1).array()).count());
 }
 
@@ -68,12 +68,12 @@ double Found(const HashEncoder& encoder, const MatrixF& x, Index per_picture) {
   const Index pictures = x.cols() / per_picture;
   double found = 0;
   for (Index i = 0; i < pictures; ++i) {
-    const int own = HammingDistance(codes, i * per_picture + 1, i * per_picture);
+    const int own = DistanceBetween(codes, i * per_picture + 1, i * per_picture);
     bool best = true;
     bool tie = false;
     for (Index j = 0; j < pictures; ++j) {
       if (j == i) continue;
-      const int other = HammingDistance(codes, i * per_picture + 1, j * per_picture);
+      const int other = DistanceBetween(codes, i * per_picture + 1, j * per_picture);
       best = best && other >= own;
       tie = tie || other == own;
     }
@@ -204,7 +204,7 @@ TEST(Contrast, ShowsTheLoss) {
   const auto notes = std::make_shared<Notes>();
   const MatrixF x = GeneratedViews(10, 30, 2, 4);
   const Trained<HashModel> trained = Train(Small(2), x, 2, 4, RunContext({.progress = notes}));
-  EXPECT_THAT(notes->note, testing::StartsWith("loss "));
+  EXPECT_THAT(notes->note, ::testing::StartsWith("loss "));
   EXPECT_NEAR(std::stod(notes->note.substr(5)), trained.summary.iterations.back().objective, 1e-3);
 }
 

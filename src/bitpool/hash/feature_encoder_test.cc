@@ -13,16 +13,16 @@
 namespace bitpool {
 namespace {
 
-constexpr Index kDimension = 20;
+constexpr Index kFeatureDimension = 20;
 
 HashModel Model(PoolingRecipe recipe, int bits = 24) {
   return {.method = "sah",
-          .encoder = std::make_shared<LinearEncoder>(RandomMap(bits, kDimension, 1)),
-          .decoder = RandomMap(kDimension, bits, 2),
+          .encoder = std::make_shared<LinearEncoder>(RandomMap(bits, kFeatureDimension, 1)),
+          .decoder = RandomMap(kFeatureDimension, bits, 2),
           .pooling = recipe};
 }
 
-const LinearMap& EncoderOf(const HashModel& model) {
+const LinearMap& FeatureEncoderOf(const HashModel& model) {
   return dynamic_cast<const LinearEncoder&>(*model.encoder).map();
 }
 
@@ -35,10 +35,10 @@ VectorD ExactVector(const HashModel& model, MatrixF descriptors) {
   matrix.diagonal().array() += recipe.mu;
   VectorD rhs = v.rowwise().sum();
   if (recipe.gamma > 0) {
-    const LinearMap& encoder = EncoderOf(model);
+    const LinearMap& encoder = FeatureEncoderOf(model);
     const MatrixD w2 = model.decoder.weights.cast<double>();
-    const MatrixD m =
-        MatrixD::Identity(kDimension, kDimension) - w2 * encoder.weights.cast<double>();
+    const MatrixD m = MatrixD::Identity(kFeatureDimension, kFeatureDimension) -
+                      w2 * encoder.weights.cast<double>();
     matrix = recipe.gamma * matrix + m.transpose() * m;
     rhs = recipe.gamma * rhs +
           m.transpose() * (w2 * encoder.bias.cast<double>() + model.decoder.bias.cast<double>());
@@ -50,14 +50,15 @@ TEST(PoolingOf, FollowsTheRecipe) {
   const PoolingSystem gmp = PoolingOf(Model({.mu = 7, .gamma = 0}));
   EXPECT_EQ(gmp.coupling().rank(), 0);
   EXPECT_EQ(gmp.coupling().identity(), 0);
-  EXPECT_EQ(gmp.dimension(), kDimension);
+  EXPECT_EQ(gmp.dimension(), kFeatureDimension);
   EXPECT_EQ(gmp.options().mu, 7);
   const HashModel model = Model({.mu = 3, .gamma = 0.2}, 5);
   const PoolingSystem sah = PoolingOf(model);
   EXPECT_EQ(sah.options().mu, 3);
   EXPECT_EQ(sah.options().gamma, 0.2);
-  const MatrixD m = MatrixD::Identity(kDimension, kDimension) -
-                    model.decoder.weights.cast<double>() * EncoderOf(model).weights.cast<double>();
+  const MatrixD m =
+      MatrixD::Identity(kFeatureDimension, kFeatureDimension) -
+      model.decoder.weights.cast<double>() * FeatureEncoderOf(model).weights.cast<double>();
   EXPECT_LT((sah.coupling().DenseMatrix() - m.transpose() * m).norm(), 1e-10);
 }
 
@@ -66,18 +67,19 @@ TEST(PoolingOf, RefusesModelsThatDoNotPool) {
   model.method = "rba";
   model.pooling.reset();
   EXPECT_THAT(RefusalOf([&] { PoolingOf(model); }),
-              testing::HasSubstr("a model of rba takes vectors"));
-  EXPECT_THAT(
-      RefusalOf([&] { EncodeImages(model, RectifiedImages(kDimension, 2, 1), RunContext()); }),
-      testing::HasSubstr("takes vectors"));
-  EXPECT_THAT(RefusalOf([&] { PoolingOf(Model({.mu = 0})); }), testing::HasSubstr("mu"));
-  EXPECT_THAT(RefusalOf([&] { PoolingOf(Model({.gamma = -1})); }), testing::HasSubstr("gamma"));
+              ::testing::HasSubstr("a model of rba takes vectors"));
+  EXPECT_THAT(RefusalOf([&] {
+                EncodeImages(model, RectifiedImages(kFeatureDimension, 2, 1), RunContext());
+              }),
+              ::testing::HasSubstr("takes vectors"));
+  EXPECT_THAT(RefusalOf([&] { PoolingOf(Model({.mu = 0})); }), ::testing::HasSubstr("mu"));
+  EXPECT_THAT(RefusalOf([&] { PoolingOf(Model({.gamma = -1})); }), ::testing::HasSubstr("gamma"));
 }
 
 // An encoder that is not linear.
 class FirstSign : public HashEncoder {
  public:
-  Index dimension() const override { return kDimension; }
+  Index dimension() const override { return kFeatureDimension; }
   int bits() const override { return 1; }
   std::string_view kind() const override { return "first sign"; }
   std::vector<NamedMatrix> Parameters() const override { return {}; }
@@ -89,9 +91,10 @@ class FirstSign : public HashEncoder {
 TEST(PoolingOf, AnyEncoderMayFollowMaxPoolingButOnlyALinearOneIsCoupled) {
   HashModel model = Model({.gamma = 1});
   model.encoder = std::make_shared<FirstSign>();
-  EXPECT_THAT(RefusalOf([&] { PoolingOf(model); }), testing::HasSubstr("linear encoder"));
+  EXPECT_THAT(RefusalOf([&] { PoolingOf(model); }), ::testing::HasSubstr("linear encoder"));
   model.pooling->gamma = 0;
-  EXPECT_EQ(EncodeImages(model, RectifiedImages(kDimension, 3, 1), RunContext()).codes.size(), 3);
+  EXPECT_EQ(
+      EncodeImages(model, RectifiedImages(kFeatureDimension, 3, 1), RunContext()).codes.size(), 3);
 }
 
 TEST(PoolImagesBy, KnowsEveryPoolingByItsName) {
@@ -113,7 +116,7 @@ TEST(PoolImagesBy, KnowsEveryPoolingByItsName) {
 }
 
 TEST(EncodeImages, PoolsThenEncodes) {
-  const MemoryFeatureSet images = RectifiedImages(kDimension, 150, 3);
+  const MemoryFeatureSet images = RectifiedImages(kFeatureDimension, 150, 3);
   for (const double gamma : {0.0, 0.05, 2.0}) {
     for (const bool normalise : {false, true}) {
       const HashModel model = Model({.normalise = normalise, .mu = 5, .gamma = gamma});
@@ -121,7 +124,7 @@ TEST(EncodeImages, PoolsThenEncodes) {
       direct.solver = PoolingSolver::kDirect;
       const PoolingSystem system(PoolingOf(model).coupling(), direct);
       const MemoryFeatureSet scaled = ScaledImages(images, 3);
-      MatrixF vectors(kDimension, images.size());
+      MatrixF vectors(kFeatureDimension, images.size());
       for (Index i = 0; i < images.size(); ++i) {
         MatrixF descriptors = DescriptorsOf(scaled, i);
         const VectorD exact = ExactVector(model, descriptors);
@@ -131,7 +134,7 @@ TEST(EncodeImages, PoolsThenEncodes) {
       }
       const BinaryCodes expected = model.encoder->Encode(vectors);
       const EncodedImages encoded = EncodeImages(model, scaled, RunContext({.threads = 4}));
-      EXPECT_THAT(encoded.failed, testing::IsEmpty());
+      EXPECT_THAT(encoded.failed, ::testing::IsEmpty());
       EXPECT_EQ(encoded.codes.bits(), 24);
       ASSERT_EQ(encoded.codes.size(), images.size());
       EXPECT_LE(HammingDistance(encoded.codes.rows(), expected.rows()), 150 * 24 / 1000)
@@ -142,9 +145,9 @@ TEST(EncodeImages, PoolsThenEncodes) {
 
 // The system with weights, by its definition.
 TEST(EncodeImages, WeighsLocalFeaturesByTheAttention) {
-  const MemoryFeatureSet images = RectifiedImages(kDimension, 12, 3);
+  const MemoryFeatureSet images = RectifiedImages(kFeatureDimension, 12, 3);
   Random random(4);
-  const VectorF attention = random.NormalMatrix(kDimension, 1);
+  const VectorF attention = random.NormalMatrix(kFeatureDimension, 1);
   const HashModel model = Model({.mu = 5, .attention = attention});
   const EncodedImages encoded = EncodeImages(model, images, RunContext());
   for (Index i = 0; i < images.size(); ++i) {
@@ -160,10 +163,10 @@ TEST(EncodeImages, WeighsLocalFeaturesByTheAttention) {
 }
 
 TEST(EncodeImages, FinishesTheOthersWhereSomeFail) {
-  const MemoryFeatureSet good = RectifiedImages(kDimension, 60, 4);
+  const MemoryFeatureSet good = RectifiedImages(kFeatureDimension, 60, 4);
   const FaultyFeatures images(good, {0, 33, 58}, {7, 34, 59});
   HashModel model = Model({.mu = 10, .gamma = 0.1}, 13);
-  LinearMap map = EncoderOf(model);
+  LinearMap map = FeatureEncoderOf(model);
   map.bias.setConstant(0.2F);  // the code of the vector of zeros has all bits set
   model.encoder = std::make_shared<LinearEncoder>(map);
   const BinaryCodes expected = EncodeImages(model, good, RunContext()).codes;
@@ -171,9 +174,9 @@ TEST(EncodeImages, FinishesTheOthersWhereSomeFail) {
     const EncodedImages encoded = EncodeImages(model, images, RunContext({.threads = threads}));
     std::vector<Index> failed;
     for (const FailedImage& image : encoded.failed) failed.push_back(image.image);
-    ASSERT_THAT(failed, testing::ElementsAre(0, 7, 33, 34, 58, 59));
-    EXPECT_THAT(encoded.failed[0].reason, testing::HasSubstr("row 19"));
-    EXPECT_THAT(encoded.failed[1].reason, testing::HasSubstr("no descriptors"));
+    ASSERT_THAT(failed, ::testing::ElementsAre(0, 7, 33, 34, 58, 59));
+    EXPECT_THAT(encoded.failed[0].reason, ::testing::HasSubstr("row 19"));
+    EXPECT_THAT(encoded.failed[1].reason, ::testing::HasSubstr("no descriptors"));
     ASSERT_EQ(encoded.codes.size(), 60);
     for (Index i = 0; i < 60; ++i) {
       EXPECT_EQ(encoded.codes.ToHex(i),
@@ -189,7 +192,7 @@ TEST(EncodeImages, FinishesTheOthersWhereSomeFail) {
 }
 
 TEST(EncodeImages, SameBitsAtAnyNumberOfThreads) {
-  const MemoryFeatureSet images = RectifiedImages(kDimension, 40, 5);
+  const MemoryFeatureSet images = RectifiedImages(kFeatureDimension, 40, 5);
   const PoolingSystem system = PoolingOf(Model({.gamma = 0.1}));
   EXPECT_TRUE(SameBits(PoolImages(system, true, images, RunContext({.threads = 1})).vectors,
                        PoolImages(system, true, images, RunContext({.threads = 4})).vectors));
@@ -197,9 +200,9 @@ TEST(EncodeImages, SameBitsAtAnyNumberOfThreads) {
 
 TEST(EncodeImages, RefusesAnotherDimension) {
   EXPECT_THAT(RefusalOf([] {
-                EncodeImages(Model({}), RectifiedImages(kDimension + 2, 3, 1), RunContext());
+                EncodeImages(Model({}), RectifiedImages(kFeatureDimension + 2, 3, 1), RunContext());
               }),
-              testing::HasSubstr("dimension 22; expected 20"));
+              ::testing::HasSubstr("dimension 22; expected 20"));
 }
 
 // Reading one of its images fails.
@@ -213,7 +216,7 @@ class DamagedFeatures : public FaultyFeatures {
 };
 
 TEST(EncodeImages, DamageIsAnError) {
-  const MemoryFeatureSet good = RectifiedImages(kDimension, 20, 6);
+  const MemoryFeatureSet good = RectifiedImages(kFeatureDimension, 20, 6);
   try {
     EncodeImages(Model({}), DamagedFeatures(good), RunContext());
     ADD_FAILURE() << "no error";
@@ -224,12 +227,14 @@ TEST(EncodeImages, DamageIsAnError) {
 }
 
 TEST(EncodeImages, OfNothingIsNothingAndStops) {
-  const EncodedImages none = EncodeImages(Model({}), MemoryFeatureSet(kDimension), RunContext());
+  const EncodedImages none =
+      EncodeImages(Model({}), MemoryFeatureSet(kFeatureDimension), RunContext());
   EXPECT_EQ(none.codes.size(), 0);
   EXPECT_EQ(none.codes.bits(), 24);
-  EXPECT_THAT(none.failed, testing::IsEmpty());
+  EXPECT_THAT(none.failed, ::testing::IsEmpty());
   try {
-    EncodeImages(Model({}), RectifiedImages(kDimension, 100, 7), StoppedContext("pooling", 10));
+    EncodeImages(Model({}), RectifiedImages(kFeatureDimension, 100, 7),
+                 StoppedContext("pooling", 10));
     ADD_FAILURE() << "was not stopped";
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), ErrorCode::kCancelled);

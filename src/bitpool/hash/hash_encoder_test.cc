@@ -43,15 +43,15 @@ TEST(LinearEncoder, ZeroIsPositive) {
 TEST(LinearEncoder, RefusesWhatDoesNotFit) {
   const LinearEncoder encoder = MakeEncoder(7, 8);
   EXPECT_THAT(RefusalOf([&] { encoder.Project(MatrixF::Zero(6, 1)); }),
-              testing::HasSubstr("dimension 6; the encoder was trained for dimension 7"));
+              ::testing::HasSubstr("dimension 6; the encoder was trained for dimension 7"));
   EXPECT_THAT(RefusalOf([] {
                 LinearEncoder({MatrixF::Ones(2, 3), VectorF::Ones(3)});
               }),
-              testing::HasSubstr("do not agree"));
+              ::testing::HasSubstr("do not agree"));
   EXPECT_THAT(RefusalOf([] {
                 LinearEncoder({MatrixF::Constant(1, 1, NAN), VectorF::Ones(1)});
               }),
-              testing::HasSubstr("not finite"));
+              ::testing::HasSubstr("not finite"));
 }
 
 TEST(EncodeAll, IsTheSameAtAnyNumberOfThreadsAndAsAllAtOnce) {
@@ -72,7 +72,7 @@ TEST(EncodeAll, NamesTheColumnThatIsNotFinite) {
   MatrixF x = MatrixF::Ones(2, 700);
   x(1, 600) = std::nanf("");
   EXPECT_THAT(RefusalOf([&] { EncodeAll(encoder, MatrixColumns(x), RunContext()); }),
-              testing::HasSubstr("600"));
+              ::testing::HasSubstr("600"));
 }
 
 // An encoder whose numbers depend on how many columns it gets, as those of a matrix product may,
@@ -167,7 +167,7 @@ TEST(EncodeBatch, NamesTheColumnThatIsNotFinite) {
   x(1, 19000) = std::nanf("");
   const auto sink = [](Index, const EncodedVectors&) {};
   EXPECT_THAT(RefusalOf([&] { EncodeBatch(encoder, MatrixColumns(x), RunContext(), sink); }),
-              testing::HasSubstr("19000"));
+              ::testing::HasSubstr("19000"));
 }
 
 }  // namespace

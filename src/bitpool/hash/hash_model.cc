@@ -10,7 +10,7 @@
 namespace bitpool {
 namespace {
 
-constexpr size_t kChunkColumns = 1024;
+constexpr size_t kModelColumns = 1024;
 
 }  // namespace
 
@@ -46,7 +46,7 @@ double ReconstructionError(const HashModel& model, const ColumnSource& source,
                            const RunContext& context) {
   double sum = 0;
   context.pool().OrderedReduce(
-      static_cast<size_t>(source.size()), kChunkColumns, 0.0,
+      static_cast<size_t>(source.size()), kModelColumns, 0.0,
       [&](double& part, size_t begin, size_t end) {
         context.ThrowIfStopped();
         MatrixF buffer;

@@ -11,7 +11,7 @@
 namespace bitpool {
 namespace {
 
-std::shared_ptr<LinearEncoder> MakeEncoder(Index dimension, int bits) {
+std::shared_ptr<LinearEncoder> MakeModelEncoder(Index dimension, int bits) {
   Random random(11);
   return std::make_shared<LinearEncoder>(
       LinearMap{.weights = random.NormalMatrix(bits, dimension), .bias = VectorF::Zero(bits)});
@@ -20,7 +20,7 @@ std::shared_ptr<LinearEncoder> MakeEncoder(Index dimension, int bits) {
 TEST(FitDecoder, IsTheLeastSquaresSolution) {
   Random random(4);
   const MatrixF x = random.NormalMatrix(6, 400);
-  const auto encoder = MakeEncoder(6, 9);
+  const auto encoder = MakeModelEncoder(6, 9);
   const LinearMap decoder = FitDecoder(*encoder, MatrixColumns(x), RunContext());
   // The same by QR of [Bᵀ 1], in double precision.
   MatrixD design(400, 10);
@@ -43,21 +43,21 @@ TEST(FitDecoder, GivesConstantBitsNoWeight) {
 TEST(ReconstructionError, IsTheMeanSquaredDistance) {
   Random random(5);
   const MatrixF x = random.NormalMatrix(4, 2100);
-  HashModel model{.method = "test", .encoder = MakeEncoder(4, 5), .decoder = {}};
+  HashModel model{.method = "test", .encoder = MakeModelEncoder(4, 5), .decoder = {}};
   model.decoder = FitDecoder(*model.encoder, MatrixColumns(x), RunContext());
   const MatrixF back = model.Reconstruct(model.encoder->Encode(x));
   EXPECT_NEAR(ReconstructionError(model, CopiedColumns(x), RunContext({.threads = 3})),
               (x - back).squaredNorm() / 2100, 1e-4);
   EXPECT_THAT(RefusalOf([&] { model.Reconstruct(BinaryCodes(6)); }),
-              testing::HasSubstr("codes of 6 bits for a model that has 5"));
+              ::testing::HasSubstr("codes of 6 bits for a model that has 5"));
 }
 
 TEST(RequireTrainable, SaysWhatIsMissing) {
   Moments moments(2);
   EXPECT_THAT(RefusalOf([&] { RequireTrainable(moments); }),
-              testing::HasSubstr("0 training samples: expected at least 2"));
+              ::testing::HasSubstr("0 training samples: expected at least 2"));
   moments.Add(MatrixF::Constant(2, 5, 7.3F));
-  EXPECT_THAT(RefusalOf([&] { RequireTrainable(moments); }), testing::HasSubstr("all alike"));
+  EXPECT_THAT(RefusalOf([&] { RequireTrainable(moments); }), ::testing::HasSubstr("all alike"));
   moments.Add(MatrixF::Constant(2, 1, 7.4F));
   EXPECT_NO_THROW(RequireTrainable(moments));
 }

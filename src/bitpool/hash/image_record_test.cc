@@ -44,7 +44,7 @@ VectorD ExactSolution(const PoolingSystem& system, const MatrixF& descriptors) {
                              system.coupling().RightHandSide().cast<double>());
 }
 
-double RelativeDistance(const VectorF& a, const VectorD& b) {
+double RelativeError(const VectorF& a, const VectorD& b) {
   return (a.cast<double>() - b).norm() / b.norm();
 }
 
@@ -69,7 +69,7 @@ TEST(ImageRecord, KeepsWhateverIsFewerNumbers) {
             ImageRecord::Reduce(RectifiedFeatures(16, 8, 1)).Pack().size());
 }
 
-class ImageRecordTest : public testing::TestWithParam<Index> {
+class ImageRecordTest : public ::testing::TestWithParam<Index> {
  protected:
   MatrixF descriptors_ = RectifiedFeatures(kDimension, GetParam(), 3);
 };
@@ -82,18 +82,17 @@ TEST_P(ImageRecordTest, SolvesAsTheDescriptorsDo) {
       options.solver = PoolingSolver::kDirect;
       const PoolingSystem direct(system.coupling(), options);
       const VectorD exact = ExactSolution(system, descriptors_);
-      EXPECT_LT(RelativeDistance(direct.Pool(descriptors_), exact), 1e-5);
-      EXPECT_LT(RelativeDistance(system.Pool(descriptors_), exact), 1e-5);
-      EXPECT_LT(RelativeDistance(record.Solve(system, {}), exact), 1e-5);
-      EXPECT_LT(RelativeDistance(record.Solve(direct, {}), exact), 1e-5);
+      EXPECT_LT(RelativeError(direct.Pool(descriptors_), exact), 1e-5);
+      EXPECT_LT(RelativeError(system.Pool(descriptors_), exact), 1e-5);
+      EXPECT_LT(RelativeError(record.Solve(system, {}), exact), 1e-5);
+      EXPECT_LT(RelativeError(record.Solve(direct, {}), exact), 1e-5);
       // Halves: every number is right to 1 in 2048 at least.
-      EXPECT_LT(RelativeDistance(Stored(record).Solve(system, {}), exact), 1e-3) << "mu " << mu;
-      EXPECT_LT(RelativeDistance(Stored(record).Solve(direct, {}), exact), 1e-3) << "mu " << mu;
+      EXPECT_LT(RelativeError(Stored(record).Solve(system, {}), exact), 1e-3) << "mu " << mu;
+      EXPECT_LT(RelativeError(Stored(record).Solve(direct, {}), exact), 1e-3) << "mu " << mu;
       // Where it starts makes no difference.
       const VectorF start = 2 * record.Solve(GmpSystem(3 * mu), {});
-      EXPECT_LT(
-          RelativeDistance(record.Solve(system, {.start = {start.data(), kDimension}}), exact),
-          3e-5);
+      EXPECT_LT(RelativeError(record.Solve(system, {.start = {start.data(), kDimension}}), exact),
+                3e-5);
     }
   }
 }
@@ -130,7 +129,7 @@ TEST_P(ImageRecordTest, AnyScaleIsAsExact) {
     const double mu = 10.0 * scale * scale;
     const ImageRecord record = StoredRecordOf(scaled);
     const VectorD exact = ExactSolution(GmpSystem(mu), scaled);
-    EXPECT_LT(RelativeDistance(record.Solve(GmpSystem(mu), {}), exact), 1e-3) << scale;
+    EXPECT_LT(RelativeError(record.Solve(GmpSystem(mu), {}), exact), 1e-3) << scale;
     EXPECT_NEAR(record.Inequality(exact.cast<float>()),
                 NaiveInequality(scaled, exact.cast<float>()),
                 1e-3 * static_cast<double>(GetParam()))
@@ -143,25 +142,24 @@ TEST_P(ImageRecordTest, ZerosAreDescriptorsToo) {
   descriptors.col(0).setZero();
   descriptors.row(3).setZero();
   const VectorD exact = ExactSolution(CoupledSystem(10), descriptors);
-  EXPECT_LT(RelativeDistance(StoredRecordOf(descriptors).Solve(CoupledSystem(10), {}), exact),
-            1e-3);
+  EXPECT_LT(RelativeError(StoredRecordOf(descriptors).Solve(CoupledSystem(10), {}), exact), 1e-3);
   const ImageRecord nothing = StoredRecordOf(MatrixF::Zero(kDimension, GetParam()));
   EXPECT_EQ(nothing.Solve(GmpSystem(10), {}), VectorF(VectorF::Zero(kDimension)));
   EXPECT_EQ(nothing.Inequality(VectorF::Ones(kDimension)), static_cast<double>(GetParam()));
-  EXPECT_LT(RelativeDistance(nothing.Solve(CoupledSystem(10), {}),
-                             ExactSolution(CoupledSystem(10), MatrixF::Zero(kDimension, 1))),
+  EXPECT_LT(RelativeError(nothing.Solve(CoupledSystem(10), {}),
+                          ExactSolution(CoupledSystem(10), MatrixF::Zero(kDimension, 1))),
             1e-5);
 }
 
 TEST_P(ImageRecordTest, RefusesNumbersThatAreNotFinite) {
   MatrixF bad = descriptors_;
   bad(2, 0) = std::numeric_limits<float>::quiet_NaN();
-  EXPECT_THAT(RefusalOf([&] { ImageRecord::Reduce(bad); }), testing::HasSubstr("column 0"));
+  EXPECT_THAT(RefusalOf([&] { ImageRecord::Reduce(bad); }), ::testing::HasSubstr("column 0"));
   bad(2, 0) = std::numeric_limits<float>::infinity();
-  EXPECT_THAT(RefusalOf([&] { ImageRecord::Reduce(bad); }), testing::HasSubstr("column 0"));
+  EXPECT_THAT(RefusalOf([&] { ImageRecord::Reduce(bad); }), ::testing::HasSubstr("column 0"));
 }
 
-INSTANTIATE_TEST_SUITE_P(Kinds, ImageRecordTest, testing::Values(1, kFew, kMany));
+INSTANTIATE_TEST_SUITE_P(Kinds, ImageRecordTest, ::testing::Values(1, kFew, kMany));
 
 TEST(ImageRecord, OfOneDimension) {
   const MatrixF descriptors = MatrixF::Constant(1, 3, 2);
@@ -184,10 +182,10 @@ TEST(ImageRecord, InequalityIsNeverNegative) {
 
 TEST(ImageRecord, RefusesWhatHasNoRecord) {
   EXPECT_THAT(RefusalOf([] { ImageRecord::Reduce(MatrixF(4, 0)); }),
-              testing::HasSubstr("no descriptors"));
+              ::testing::HasSubstr("no descriptors"));
   // Numbers whose sum is finite and whose squares are not.
   EXPECT_THAT(RefusalOf([] { ImageRecord::Reduce(MatrixF::Constant(4, 20, 1e25F)); }),
-              testing::HasSubstr("too large"));
+              ::testing::HasSubstr("too large"));
 }
 
 // All records of a store, one after the other.
@@ -212,7 +210,7 @@ TEST(ReduceImages, KeepsTheOrderAtAnyNumberOfThreads) {
     for (const int threads : {1, 4}) {
       MemoryRecords records(kDimension);
       EXPECT_THAT(ReduceImages(images, normalise, records, RunContext({.threads = threads})),
-                  testing::IsEmpty());
+                  ::testing::IsEmpty());
       ASSERT_EQ(records.size(), images.size());
       found.push_back(SolveAll(records));
     }
@@ -250,7 +248,7 @@ TEST(ReduceImages, NamesTheImagesWithoutDescriptors) {
   const FaultyFeatures images(good, {}, {0, 41, 70, 99});
   CountingRecords records(kDimension);
   EXPECT_THAT(ReduceImages(images, true, records, RunContext({.threads = 4})),
-              testing::ElementsAre("image 0", "image 41", "image 70", "image 99"));
+              ::testing::ElementsAre("image 0", "image 41", "image 70", "image 99"));
   EXPECT_EQ(records.finished_at, 96);
   MemoryRecords all(kDimension);
   ReduceImages(good, true, all, RunContext());
@@ -266,10 +264,10 @@ TEST(ReduceImages, NamesTheImageThatIsBad) {
   for (const bool normalise : {false, true}) {
     for (const int threads : {1, 4}) {
       MemoryRecords records(kDimension);
-      EXPECT_THAT(RefusalOf([&] {
-                    ReduceImages(images, normalise, records, RunContext({.threads = threads}));
-                  }),
-                  testing::AllOf(testing::StartsWith("image 12: "), testing::HasSubstr("row 15")));
+      EXPECT_THAT(
+          RefusalOf(
+              [&] { ReduceImages(images, normalise, records, RunContext({.threads = threads})); }),
+          ::testing::AllOf(::testing::StartsWith("image 12: "), ::testing::HasSubstr("row 15")));
     }
   }
 }
@@ -279,13 +277,13 @@ TEST(ReduceImages, RefusesAStoreOfAnotherDimension) {
   EXPECT_THAT(RefusalOf([&] {
                 ReduceImages(RectifiedImages(kDimension, 2, 9), true, records, RunContext());
               }),
-              testing::HasSubstr("dimension 16"));
+              ::testing::HasSubstr("dimension 16"));
 }
 
 TEST(ReduceImages, OfNothingIsNothingAndStops) {
   CountingRecords records(kDimension);
   EXPECT_THAT(ReduceImages(MemoryFeatureSet(kDimension), true, records, RunContext()),
-              testing::IsEmpty());
+              ::testing::IsEmpty());
   EXPECT_EQ(records.finished_at, 0);
   CountingRecords stopped(kDimension);
   try {

@@ -19,14 +19,14 @@ namespace {
 
 constexpr uint64_t kSampleStream = 1, kRotationStream = 2;
 // Columns a thread works on at once: the projections and their rotation stay in its cache.
-constexpr size_t kChunkColumns = 512;
+constexpr size_t kItqColumns = 512;
 // From this share of changed bits on, one matrix product is faster than adding column by column.
 constexpr double kManyFlips = 0.1;
-static_assert(kShardAlignment % kChunkColumns == 0);
+static_assert(kShardAlignment % kItqColumns == 0);
 
 // Where the projections of a shard's samples are noted, and their codes.
 constexpr const char* kProjected = "itq.projected";
-constexpr const char* kCodes = "itq.codes";
+constexpr const char* kItqCodes = "itq.codes";
 
 // Which samples of a shard find the rotation: a share of every chunk, so that the source is read
 // once and in order, and it does not matter where the other shards begin.
@@ -57,7 +57,7 @@ class UsedSamples {
   Index UsedOf(Index chunk) const { return Start(chunk + 1) - Start(chunk); }
 
  private:
-  static constexpr auto kChunk = static_cast<Index>(kChunkColumns);
+  static constexpr auto kChunk = static_cast<Index>(kItqColumns);
   ShardPlace place_;
   std::vector<Index> starts_;
 };
@@ -190,7 +190,7 @@ class TurnPass : public SumPass<Sums> {
     const UsedSamples samples(place, share_);
     const MatrixF& projected = shard.Matrix(kProjected);
     RequireAgreement(projected, samples.size());
-    std::vector<uint8_t>& codes = shard.Bytes(kCodes);
+    std::vector<uint8_t>& codes = shard.Bytes(kItqCodes);
     if (first_) codes.assign(static_cast<size_t>(samples.size()) * BytesPerCode(bits()), 0);
     if (codes.size() != static_cast<size_t>(samples.size()) * BytesPerCode(bits())) {
       throw Error(ErrorCode::kInvalidArgument, "ITQ: codes of another number of samples or bits");
@@ -201,7 +201,7 @@ class TurnPass : public SumPass<Sums> {
     TermBuilder<Sums> builder(place, blank, std::move(initial));
     // Where few samples of every chunk are used, more chunks are joined, as many as every shard
     // has.
-    const size_t group = share_ >= 1 ? 1 : kShardAlignment / kChunkColumns;
+    const size_t group = share_ >= 1 ? 1 : kShardAlignment / kItqColumns;
     context.pool().OrderedReduce(
         static_cast<size_t>(samples.chunks()), group, Change{},
         [&](Change& change, size_t begin, size_t end) {

@@ -16,7 +16,7 @@
 namespace bitpool {
 namespace {
 
-ItqOptions Options(int bits, int iterations = 50) {
+ItqOptions ItqOfBits(int bits, int iterations = 50) {
   ItqOptions options;
   options.bits = bits;
   options.iterations = iterations;
@@ -66,7 +66,7 @@ TEST(Itq, FollowsThePublication) {
   for (const int bits : {1, 4, 10, 16}) {
     const RunContext context;
     const SlowItq slow = RunSlowItq(x, bits, 8, context);
-    const Trained<HashModel> itq = TrainItq(Options(bits, 8), MatrixColumns(x), context);
+    const Trained<HashModel> itq = TrainItq(ItqOfBits(bits, 8), MatrixColumns(x), context);
     ASSERT_LE(itq.summary.iterations.size(), 8U);
     for (size_t i = 0; i < itq.summary.iterations.size(); ++i) {
       EXPECT_NEAR(itq.summary.iterations[i].objective, slow.objectives[i],
@@ -81,7 +81,7 @@ TEST(Itq, FollowsThePublication) {
 
 TEST(Itq, ObjectiveNeverRises) {
   const MatrixF x = ClusteredSamples(24, 3000, 2);
-  const TrainingSummary summary = TrainItq(Options(24), MatrixColumns(x), RunContext()).summary;
+  const TrainingSummary summary = TrainItq(ItqOfBits(24), MatrixColumns(x), RunContext()).summary;
   for (size_t i = 1; i < summary.iterations.size(); ++i) {
     EXPECT_LE(summary.iterations[i].objective, summary.iterations[i - 1].objective * (1 + 1e-6));
   }
@@ -90,8 +90,8 @@ TEST(Itq, ObjectiveNeverRises) {
 
 TEST(Itq, SameModelAtAnyNumberOfThreads) {
   const MatrixF x = ClusteredSamples(12, 2500, 3);
-  const auto one = TrainItq(Options(12), MatrixColumns(x), RunContext({.threads = 1}));
-  const auto four = TrainItq(Options(12), CopiedColumns(x), RunContext({.threads = 4}));
+  const auto one = TrainItq(ItqOfBits(12), MatrixColumns(x), RunContext({.threads = 1}));
+  const auto four = TrainItq(ItqOfBits(12), CopiedColumns(x), RunContext({.threads = 4}));
   EXPECT_TRUE(SameBits(one.model.encoder->Parameters()[0].second,
                        four.model.encoder->Parameters()[0].second));
   EXPECT_TRUE(SameBits(one.model.decoder.weights, four.model.decoder.weights));
@@ -99,7 +99,7 @@ TEST(Itq, SameModelAtAnyNumberOfThreads) {
 
 TEST(Itq, ASampleThatFitsFindsNearlyTheSameQuality) {
   const MatrixF x = ClusteredSamples(16, 20000, 4);
-  ItqOptions options = Options(16);
+  ItqOptions options = ItqOfBits(16);
   const auto all = TrainItq(options, MatrixColumns(x), RunContext());
   options.memory = 4000 * 16 * 4;
   const auto some = TrainItq(options, MatrixColumns(x), RunContext());
@@ -114,34 +114,34 @@ TEST(Itq, ASampleThatFitsFindsNearlyTheSameQuality) {
 TEST(Itq, EdgesOfTheData) {
   const RunContext context;
   const MatrixF few = ClusteredSamples(20, 5, 5);  // fewer samples than bits and dimensions
-  EXPECT_EQ(TrainItq(Options(8), MatrixColumns(few), context).model.bits(), 8);
+  EXPECT_EQ(TrainItq(ItqOfBits(8), MatrixColumns(few), context).model.bits(), 8);
   const MatrixF line = ClusteredSamples(1, 100, 6);
-  EXPECT_EQ(TrainItq(Options(1), MatrixColumns(line), context).model.bits(), 1);
-  EXPECT_EQ(TrainItq(Options(5), MatrixColumns(line), context).model.bits(), 5);
+  EXPECT_EQ(TrainItq(ItqOfBits(1), MatrixColumns(line), context).model.bits(), 1);
+  EXPECT_EQ(TrainItq(ItqOfBits(5), MatrixColumns(line), context).model.bits(), 5);
 
   const MatrixF constant = MatrixF::Constant(3, 10, 2);
-  EXPECT_THAT(RefusalOf([&] { TrainItq(Options(2), MatrixColumns(constant), context); }),
-              testing::HasSubstr("all alike"));
+  EXPECT_THAT(RefusalOf([&] { TrainItq(ItqOfBits(2), MatrixColumns(constant), context); }),
+              ::testing::HasSubstr("all alike"));
   const MatrixF none(3, 0);
-  EXPECT_THAT(RefusalOf([&] { TrainItq(Options(2), MatrixColumns(none), context); }),
-              testing::HasSubstr("0 training samples"));
+  EXPECT_THAT(RefusalOf([&] { TrainItq(ItqOfBits(2), MatrixColumns(none), context); }),
+              ::testing::HasSubstr("0 training samples"));
   MatrixF bad = few;
   bad(3, 2) = std::nanf("");
-  EXPECT_THAT(RefusalOf([&] { TrainItq(Options(2), MatrixColumns(bad), context); }),
-              testing::HasSubstr("column 2"));
-  EXPECT_THAT(RefusalOf([&] { TrainItq(Options(0), MatrixColumns(few), context); }),
-              testing::HasSubstr("codes of 0 bits"));
-  EXPECT_THAT(RefusalOf([&] { TrainItq(Options(8, 0), MatrixColumns(few), context); }),
-              testing::HasSubstr("iterations of ITQ"));
+  EXPECT_THAT(RefusalOf([&] { TrainItq(ItqOfBits(2), MatrixColumns(bad), context); }),
+              ::testing::HasSubstr("column 2"));
+  EXPECT_THAT(RefusalOf([&] { TrainItq(ItqOfBits(0), MatrixColumns(few), context); }),
+              ::testing::HasSubstr("codes of 0 bits"));
+  EXPECT_THAT(RefusalOf([&] { TrainItq(ItqOfBits(8, 0), MatrixColumns(few), context); }),
+              ::testing::HasSubstr("iterations of ITQ"));
 }
 
 TEST(Itq, InterruptedLeavesTheRotationSoFar) {
   const MatrixF x = ClusteredSamples(12, 2500, 3);
-  const auto trained = TrainItq(Options(12), MatrixColumns(x), StoppedContext("ITQ", 3));
+  const auto trained = TrainItq(ItqOfBits(12), MatrixColumns(x), StoppedContext("ITQ", 3));
   EXPECT_TRUE(trained.summary.interrupted);
   EXPECT_EQ(trained.summary.iterations.size(), 3U);
   EXPECT_EQ(trained.model.decoder.weights.cols(), 12);
-  EXPECT_THROW(TrainItq(Options(12), MatrixColumns(x), StoppedContext("projecting", 1)), Error);
+  EXPECT_THROW(TrainItq(ItqOfBits(12), MatrixColumns(x), StoppedContext("projecting", 1)), Error);
 }
 
 }  // namespace

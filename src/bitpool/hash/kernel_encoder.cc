@@ -13,7 +13,7 @@
 namespace bitpool {
 namespace {
 
-constexpr size_t kChunkColumns = 1024;
+constexpr size_t kKernelColumns = 1024;
 
 MatrixF DrawAnchors(const ColumnSource& source, int count, Random random) {
   const auto size = static_cast<uint64_t>(source.size());
@@ -43,7 +43,7 @@ double RootMeanSquaredDistance(const ColumnSource& source, const MatrixF& anchor
   const VectorF middle = MiddleOf(anchors);
   double sum = 0;
   context.pool().OrderedReduce(
-      static_cast<size_t>(source.size()), kChunkColumns, 0.0,
+      static_cast<size_t>(source.size()), kKernelColumns, 0.0,
       [&](double& part, size_t begin, size_t end) {
         context.ThrowIfStopped();
         thread_local MatrixF buffer;

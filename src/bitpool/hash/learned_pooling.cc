@@ -17,10 +17,10 @@
 namespace bitpool {
 namespace {
 
-constexpr uint64_t kBatchStream = 33;
-constexpr size_t kImagesPerTask = 8;
+constexpr uint64_t kPoolingBatches = 33;
+constexpr size_t kPooledPerTask = 8;
 
-std::span<float> SpanOf(auto& numbers) {
+std::span<float> NumbersOf(auto& numbers) {
   return {numbers.data(), static_cast<size_t>(numbers.size())};
 }
 
@@ -36,10 +36,10 @@ struct Learned {
 
   void Step(const AdamStep& step, Numbers gradient, const RunContext& context) {
     TakeAdamStep(step,
-                 {.values = SpanOf(values),
-                  .gradient = SpanOf(gradient),
-                  .mean = SpanOf(mean),
-                  .square = SpanOf(square)},
+                 {.values = NumbersOf(values),
+                  .gradient = NumbersOf(gradient),
+                  .mean = NumbersOf(mean),
+                  .square = NumbersOf(square)},
                  context);
   }
 };
@@ -109,7 +109,7 @@ class PoolingTraining {
   PooledPairs Pool(const PoolingSystem& system, const ViewPairs& images) const {
     MatrixF vectors(features_.dimension(), static_cast<Index>(images.size()));
     std::vector<uint8_t> failed(images.size(), 0);
-    context_.ParallelFor(images.size(), kImagesPerTask, [&](size_t begin, size_t end) {
+    context_.ParallelFor(images.size(), kPooledPerTask, [&](size_t begin, size_t end) {
       MatrixF descriptors;
       for (size_t i = begin; i < end; ++i) {
         try {
@@ -142,7 +142,7 @@ class PoolingTraining {
                                     const MatrixF& of_vectors) const {
     PoolingGradient all{.attention = VectorD::Zero(features_.dimension())};
     context_.pool().OrderedReduce(
-        pairs.images.size(), kImagesPerTask, all,
+        pairs.images.size(), kPooledPerTask, all,
         [&](PoolingGradient& part, size_t begin, size_t end) {
           context_.ThrowIfStopped();
           part = {.attention = VectorD::Zero(features_.dimension())};
@@ -187,7 +187,7 @@ class PoolingTraining {
 // The batches of all steps: those of epochs one after the other.
 std::vector<ViewPairs> DrawSteps(const LearnPoolingOptions& options, Index pictures,
                                  Index per_picture, const RunContext& context) {
-  const Random random = context.MakeRandom(kBatchStream);
+  const Random random = context.MakeRandom(kPoolingBatches);
   std::vector<ViewPairs> steps;
   for (uint64_t epoch = 0; static_cast<int>(steps.size()) < options.steps; ++epoch) {
     for (ViewPairs& batch :

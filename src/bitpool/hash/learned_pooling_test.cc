@@ -14,23 +14,23 @@
 namespace bitpool {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 constexpr Index kPerPicture = 3;
-constexpr Index kDimension = 16;
+constexpr Index kPoolingDimension = 16;
 
 // Every image has descriptors that are the same for all images of its picture but for noise, and
 // clutter of its own, which is told by its first dimension.
 MemoryFeatureSet ClutteredImages(Index pictures, uint64_t seed) {
   Random random(seed);
-  MemoryFeatureSet images(kDimension);
+  MemoryFeatureSet images(kPoolingDimension);
   for (Index picture = 0; picture < pictures; ++picture) {
-    MatrixF content = random.NormalMatrix(kDimension, 6);
+    MatrixF content = random.NormalMatrix(kPoolingDimension, 6);
     content.row(0).setZero();
     for (Index view = 0; view < kPerPicture; ++view) {
-      MatrixF v(kDimension, 18);
-      v.leftCols(6) = content + 0.3F * random.NormalMatrix(kDimension, 6);
-      v.rightCols(12) = random.NormalMatrix(kDimension, 12);
+      MatrixF v(kPoolingDimension, 18);
+      v.leftCols(6) = content + 0.3F * random.NormalMatrix(kPoolingDimension, 6);
+      v.rightCols(12) = random.NormalMatrix(kPoolingDimension, 12);
       v.row(0).setZero();
       v.block(0, 6, 1, 12).setConstant(1.5F);
       images.Add("image", v);
@@ -54,7 +54,7 @@ LinearMap StartFor(const FeatureSet& images, int bits) {
                         unused);
 }
 
-LearnPoolingOptions Options(int steps = 40) {
+LearnPoolingOptions PoolingOptions(int steps = 40) {
   LearnPoolingOptions options;
   options.mu = 1;
   options.steps = steps;
@@ -78,7 +78,7 @@ double BetweenPictures(const MatrixF& vectors) {
 TEST(LearnPooling, LearnsToIgnoreClutter) {
   const MemoryFeatureSet images = ClutteredImages(120, 1);
   const LearnedPooling learned =
-      LearnPooling(Options(), images, kPerPicture, StartFor(images, 16), RunContext());
+      LearnPooling(PoolingOptions(), images, kPerPicture, StartFor(images, 16), RunContext());
   ASSERT_EQ(learned.losses.size(), 40U);
   EXPECT_FALSE(learned.interrupted);
   EXPECT_LT(learned.losses.back(), 0.8 * learned.losses.front());
@@ -93,9 +93,9 @@ TEST(LearnPooling, IsTheSameAtAnyNumberOfThreads) {
   const MemoryFeatureSet images = ClutteredImages(50, 3);
   const LinearMap start = StartFor(images, 8);
   const LearnedPooling one =
-      LearnPooling(Options(5), images, kPerPicture, start, RunContext({.threads = 1}));
+      LearnPooling(PoolingOptions(5), images, kPerPicture, start, RunContext({.threads = 1}));
   const LearnedPooling three =
-      LearnPooling(Options(5), images, kPerPicture, start, RunContext({.threads = 3}));
+      LearnPooling(PoolingOptions(5), images, kPerPicture, start, RunContext({.threads = 3}));
   EXPECT_TRUE(SameBits(one.recipe.attention, three.recipe.attention));
   EXPECT_EQ(one.recipe.mu, three.recipe.mu);
   EXPECT_EQ(one.losses, three.losses);
@@ -105,13 +105,13 @@ TEST(LearnPooling, LeavesOutPicturesThatCannotBePooled) {
   const MemoryFeatureSet good = ClutteredImages(30, 3);
   const FaultyFeatures faulty(good, {4}, {17, 30});
   const LearnedPooling learned =
-      LearnPooling(Options(3), faulty, kPerPicture, StartFor(good, 8), RunContext());
+      LearnPooling(PoolingOptions(3), faulty, kPerPicture, StartFor(good, 8), RunContext());
   EXPECT_TRUE(learned.recipe.attention.allFinite());
   std::set<Index> all;
   for (Index i = 0; i < good.size(); ++i) all.insert(i);
   const FaultyFeatures none(good, {}, all);
   EXPECT_THAT(RefusalOf([&] {
-                LearnPooling(Options(3), none, kPerPicture, StartFor(good, 8), RunContext());
+                LearnPooling(PoolingOptions(3), none, kPerPicture, StartFor(good, 8), RunContext());
               }),
               HasSubstr("of which 0 can be pooled"));
 }
@@ -119,20 +119,20 @@ TEST(LearnPooling, LeavesOutPicturesThatCannotBePooled) {
 TEST(LearnPooling, AnInterruptionLeavesWhatWasFound) {
   const MemoryFeatureSet images = ClutteredImages(30, 3);
   const LinearMap start = StartFor(images, 8);
-  const LearnedPooling stopped =
-      LearnPooling(Options(), images, kPerPicture, start, StoppedContext("learning to pool", 2));
+  const LearnedPooling stopped = LearnPooling(PoolingOptions(), images, kPerPicture, start,
+                                              StoppedContext("learning to pool", 2));
   EXPECT_TRUE(stopped.interrupted);
   EXPECT_EQ(stopped.losses.size(), 2U);
-  EXPECT_THROW(
-      LearnPooling(Options(), images, kPerPicture, start, StoppedContext("learning to pool", 0)),
-      Error);
+  EXPECT_THROW(LearnPooling(PoolingOptions(), images, kPerPicture, start,
+                            StoppedContext("learning to pool", 0)),
+               Error);
 }
 
 TEST(LearnPooling, RefusesWhatHasNoMeaning) {
   const MemoryFeatureSet images = ClutteredImages(4, 3);
   const LinearMap start = StartFor(images, 8);
   const auto refusal = [&](Index per_picture, const LinearMap& map, const auto& change) {
-    LearnPoolingOptions options = Options();
+    LearnPoolingOptions options = PoolingOptions();
     change(options);
     return RefusalOf([&] { LearnPooling(options, images, per_picture, map, RunContext()); });
   };
@@ -142,12 +142,13 @@ TEST(LearnPooling, RefusesWhatHasNoMeaning) {
   EXPECT_THAT(refusal(5, start, same), HasSubstr("12 images"));
   const LinearMap other{.weights = MatrixF::Ones(8, 3), .bias = VectorF::Ones(8)};
   EXPECT_THAT(refusal(3, other, same), HasSubstr("dimension 16, got 3"));
-  using Options = LearnPoolingOptions;
-  EXPECT_THAT(refusal(3, start, [](Options& o) { o.temperature = 0; }), HasSubstr("temperature"));
-  EXPECT_THAT(refusal(3, start, [](Options& o) { o.mu = 0; }), HasSubstr("mu"));
-  EXPECT_THAT(refusal(3, start, [](Options& o) { o.steps = 0; }), HasSubstr("1 step"));
-  EXPECT_THAT(refusal(3, start, [](Options& o) { o.batch = 1; }), HasSubstr("2 pictures"));
-  EXPECT_THAT(refusal(3, start, [](Options& o) { o.attention_rate = NAN; }),
+  using PoolingOptions = LearnPoolingOptions;
+  EXPECT_THAT(refusal(3, start, [](PoolingOptions& o) { o.temperature = 0; }),
+              HasSubstr("temperature"));
+  EXPECT_THAT(refusal(3, start, [](PoolingOptions& o) { o.mu = 0; }), HasSubstr("mu"));
+  EXPECT_THAT(refusal(3, start, [](PoolingOptions& o) { o.steps = 0; }), HasSubstr("1 step"));
+  EXPECT_THAT(refusal(3, start, [](PoolingOptions& o) { o.batch = 1; }), HasSubstr("2 pictures"));
+  EXPECT_THAT(refusal(3, start, [](PoolingOptions& o) { o.attention_rate = NAN; }),
               HasSubstr("attention"));
 }
 

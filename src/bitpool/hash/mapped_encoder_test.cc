@@ -31,7 +31,7 @@ TEST(MappedEncoder, EncodesWhatTheMapMakes) {
   const MatrixF mapped = (map.weights * x).colwise() + map.bias;
   EXPECT_TRUE(SameBits(encoder.Project(x), inner->Project(mapped)));
   EXPECT_THAT(RefusalOf([&] { encoder.Project(MatrixF::Zero(3, 1)); }),
-              testing::HasSubstr("dimension 3"));
+              ::testing::HasSubstr("dimension 3"));
 }
 
 TEST(MappedEncoder, HasTheMapBehindTheParametersOfTheEncoder) {
@@ -52,15 +52,15 @@ TEST(MappedEncoder, RefusesWhatDoesNotFit) {
     return RefusalOf([&] { MappedEncoder(map, Linear(7, 3)); });
   };
   EXPECT_EQ(refusal(SomeMap(3, 5)), "(no error)");
-  EXPECT_THAT(refusal(SomeMap(4, 5)), testing::HasSubstr("a map to 4 dimensions"));
+  EXPECT_THAT(refusal(SomeMap(4, 5)), ::testing::HasSubstr("a map to 4 dimensions"));
   EXPECT_THAT(refusal({.weights = MatrixF::Ones(3, 5), .bias = VectorF::Ones(2)}),
-              testing::HasSubstr("a bias of 2"));
+              ::testing::HasSubstr("a bias of 2"));
   LinearMap bad = SomeMap(3, 5);
   bad.weights(2, 1) = std::numeric_limits<float>::quiet_NaN();
-  EXPECT_THAT(refusal(bad), testing::HasSubstr("finite"));
+  EXPECT_THAT(refusal(bad), ::testing::HasSubstr("finite"));
   bad = SomeMap(3, 5);
   bad.bias(0) = std::numeric_limits<float>::infinity();
-  EXPECT_THAT(refusal(bad), testing::HasSubstr("finite"));
+  EXPECT_THAT(refusal(bad), ::testing::HasSubstr("finite"));
 }
 
 }  // namespace

@@ -12,13 +12,13 @@
 namespace bitpool {
 namespace {
 
-RbaOptions Options(int bits) {
+RbaOptions RbaOfBits(int bits) {
   RbaOptions options;
   options.bits = bits;
   return options;
 }
 
-const LinearMap& EncoderOf(const Trained<HashModel>& trained) {
+const LinearMap& RbaEncoderOf(const Trained<HashModel>& trained) {
   return dynamic_cast<const LinearEncoder&>(*trained.model.encoder).map();
 }
 
@@ -59,7 +59,7 @@ TEST(Rba, ReconstructsBetterThanItsStart) {
   ItqOptions itq;
   itq.bits = 8;
   const auto start = TrainItq(itq, MatrixColumns(x), RunContext());
-  const auto rba = TrainRba(Options(8), MatrixColumns(x), RunContext());
+  const auto rba = TrainRba(RbaOfBits(8), MatrixColumns(x), RunContext());
   EXPECT_EQ(rba.model.method, "rba");
   EXPECT_LT(ReconstructionError(rba.model, MatrixColumns(x), RunContext()),
             ReconstructionError(start.model, MatrixColumns(x), RunContext()));
@@ -71,17 +71,17 @@ TEST(Rba, ReconstructsBetterThanItsStart) {
 
 TEST(Rba, DefaultsDoNotDependOnTheScaleOfTheDataOrTheNumberOfSamples) {
   const MatrixF x = ClusteredSamples(12, 2000, 2);
-  const auto plain = TrainRba(Options(10), MatrixColumns(x), RunContext());
+  const auto plain = TrainRba(RbaOfBits(10), MatrixColumns(x), RunContext());
   const BinaryCodes codes = plain.model.encoder->Encode(x);
   // Powers of two, which scale without rounding.
   for (const float scale : {0x1p-10F, 0x1p10F}) {
     const MatrixF scaled = scale * x;
-    const auto trained = TrainRba(Options(10), MatrixColumns(scaled), RunContext());
+    const auto trained = TrainRba(RbaOfBits(10), MatrixColumns(scaled), RunContext());
     EXPECT_GT(ShareOfEqualBits(codes, trained.model.encoder->Encode(scaled)), 0.999) << scale;
   }
   // Three times the same samples are worth what one time is.
-  const AutoencoderWeights once = WeightsFor(Options(10), 10, 7, 2000);
-  const AutoencoderWeights thrice = WeightsFor(Options(10), 10, 7, 6000);
+  const AutoencoderWeights once = WeightsFor(RbaOfBits(10), 10, 7, 2000);
+  const AutoencoderWeights thrice = WeightsFor(RbaOfBits(10), 10, 7, 6000);
   EXPECT_EQ(once.encoder_ridge, thrice.encoder_ridge);
   EXPECT_EQ(once.quantisation, thrice.quantisation);
   // Which is not so for the paper's constants.
@@ -91,16 +91,16 @@ TEST(Rba, DefaultsDoNotDependOnTheScaleOfTheDataOrTheNumberOfSamples) {
 
 TEST(Rba, SameModelAtAnyNumberOfThreadsAndFromAStream) {
   const MatrixF x = ClusteredSamples(20, 2500, 3);
-  const auto one = TrainRba(Options(12), MatrixColumns(x), RunContext({.threads = 1}));
-  const auto four = TrainRba(Options(12), CopiedColumns(x), RunContext({.threads = 4}));
-  EXPECT_TRUE(SameBits(EncoderOf(one).weights, EncoderOf(four).weights));
-  EXPECT_TRUE(SameBits(EncoderOf(one).bias, EncoderOf(four).bias));
+  const auto one = TrainRba(RbaOfBits(12), MatrixColumns(x), RunContext({.threads = 1}));
+  const auto four = TrainRba(RbaOfBits(12), CopiedColumns(x), RunContext({.threads = 4}));
+  EXPECT_TRUE(SameBits(RbaEncoderOf(one).weights, RbaEncoderOf(four).weights));
+  EXPECT_TRUE(SameBits(RbaEncoderOf(one).bias, RbaEncoderOf(four).bias));
   EXPECT_TRUE(SameBits(one.model.decoder.weights, four.model.decoder.weights));
 }
 
 TEST(Rba, StopsWhenBitsStopFlipping) {
   const MatrixF x = ClusteredSamples(8, 500, 4);
-  RbaOptions options = Options(4);
+  RbaOptions options = RbaOfBits(4);
   options.iterations = 1000;
   options.min_flipped = 0;
   const auto trained = TrainRba(options, MatrixColumns(x), RunContext());
@@ -111,42 +111,42 @@ TEST(Rba, StopsWhenBitsStopFlipping) {
 
 TEST(Rba, InterruptedLeavesAUsableModel) {
   const MatrixF x = ClusteredSamples(8, 3000, 4);
-  RbaOptions options = Options(6);
+  RbaOptions options = RbaOfBits(6);
   options.min_flipped = 0;
   const auto trained = TrainRba(options, MatrixColumns(x), StoppedContext("RBA", 2));
   EXPECT_TRUE(trained.summary.interrupted);
   EXPECT_EQ(trained.summary.iterations.size(), 2U);
   options.iterations = 2;
   const auto two = TrainRba(options, MatrixColumns(x), RunContext());
-  EXPECT_TRUE(SameBits(EncoderOf(trained).weights, EncoderOf(two).weights));
+  EXPECT_TRUE(SameBits(RbaEncoderOf(trained).weights, RbaEncoderOf(two).weights));
   EXPECT_THROW(TrainRba(options, MatrixColumns(x), StoppedContext("ITQ", 1)), Error);
 }
 
 TEST(Rba, EdgesOfTheData) {
   const RunContext context;
   const MatrixF few = ClusteredSamples(20, 5, 5);
-  EXPECT_EQ(TrainRba(Options(8), MatrixColumns(few), context).model.bits(), 8);
+  EXPECT_EQ(TrainRba(RbaOfBits(8), MatrixColumns(few), context).model.bits(), 8);
   const MatrixF line = ClusteredSamples(1, 100, 6);
-  EXPECT_EQ(TrainRba(Options(1), MatrixColumns(line), context).model.bits(), 1);
+  EXPECT_EQ(TrainRba(RbaOfBits(1), MatrixColumns(line), context).model.bits(), 1);
   const MatrixF narrow = ClusteredSamples(3, 400, 6);  // more bits than dimensions
-  const auto wide = TrainRba(Options(12), MatrixColumns(narrow), context);
+  const auto wide = TrainRba(RbaOfBits(12), MatrixColumns(narrow), context);
   EXPECT_LT(ReconstructionError(wide.model, MatrixColumns(narrow), context),
-            ReconstructionError(TrainRba(Options(3), MatrixColumns(narrow), context).model,
+            ReconstructionError(TrainRba(RbaOfBits(3), MatrixColumns(narrow), context).model,
                                 MatrixColumns(narrow), context));
   const MatrixF constant = MatrixF::Constant(3, 10, 2);
-  EXPECT_THAT(RefusalOf([&] { TrainRba(Options(2), MatrixColumns(constant), context); }),
-              testing::HasSubstr("all alike"));
+  EXPECT_THAT(RefusalOf([&] { TrainRba(RbaOfBits(2), MatrixColumns(constant), context); }),
+              ::testing::HasSubstr("all alike"));
   const MatrixF none(3, 0);
-  EXPECT_THAT(RefusalOf([&] { TrainRba(Options(2), MatrixColumns(none), context); }),
-              testing::HasSubstr("0 training samples"));
+  EXPECT_THAT(RefusalOf([&] { TrainRba(RbaOfBits(2), MatrixColumns(none), context); }),
+              ::testing::HasSubstr("0 training samples"));
   MatrixF bad = few;
   bad(3, 2) = std::nanf("");
-  EXPECT_THAT(RefusalOf([&] { TrainRba(Options(2), MatrixColumns(bad), context); }),
-              testing::HasSubstr("column 2"));
-  RbaOptions options = Options(2);
+  EXPECT_THAT(RefusalOf([&] { TrainRba(RbaOfBits(2), MatrixColumns(bad), context); }),
+              ::testing::HasSubstr("column 2"));
+  RbaOptions options = RbaOfBits(2);
   options.lambda = 0;
   EXPECT_THAT(RefusalOf([&] { TrainRba(options, MatrixColumns(few), context); }),
-              testing::HasSubstr("lambda of RBA: expected a positive number, got 0"));
+              ::testing::HasSubstr("lambda of RBA: expected a positive number, got 0"));
 }
 
 }  // namespace

@@ -15,8 +15,8 @@ namespace bitpool {
 namespace {
 
 // Columns a thread works on at once, and whose products are summed in single precision.
-constexpr size_t kChunkColumns = 1024;
-static_assert(kShardAlignment % kChunkColumns == 0);
+constexpr size_t kRelaxedColumns = 1024;
+static_assert(kShardAlignment % kRelaxedColumns == 0);
 
 double Inner(const MatrixD& a, const MatrixD& b) { return a.cwiseProduct(b).sum(); }
 
@@ -138,7 +138,7 @@ class CodePass : public SumPass<Sums> {
     Progress progress =
         context.StartProgress("codes", "vectors", static_cast<uint64_t>(place.count));
     context.pool().OrderedReduce(
-        static_cast<size_t>(place.count), kChunkColumns, Chunk{},
+        static_cast<size_t>(place.count), kRelaxedColumns, Chunk{},
         [&](Chunk& chunk, size_t begin, size_t end) {
           context.ThrowIfStopped();
           chunk.first = place.first + static_cast<Index>(begin);

@@ -65,7 +65,9 @@ struct Problem {
   std::unique_ptr<MatrixColumns> inputs_, targets_;
 };
 
-MatrixD Signs(const BinaryCodes& codes) { return SignsOf(codes, 0, codes.size()).cast<double>(); }
+MatrixD SignMatrix(const BinaryCodes& codes) {
+  return SignsOf(codes, 0, codes.size()).cast<double>();
+}
 
 // min ‖T − WX − c1ᵀ‖² + ridge‖W‖² by QR of the stacked system [Xᵀ 1; √ridge I 0].
 LinearMap SlowRidge(const MatrixD& x, const MatrixD& t, double ridge) {
@@ -80,12 +82,12 @@ LinearMap SlowRidge(const MatrixD& x, const MatrixD& t, double ridge) {
           .bias = solution.row(x.rows()).transpose().cast<float>()};
 }
 
-class RelaxedAutoencoderTest : public testing::TestWithParam<Index> {};
+class RelaxedAutoencoderTest : public ::testing::TestWithParam<Index> {};
 
 TEST_P(RelaxedAutoencoderTest, ClosedFormsAreTheLeastSquaresSolutions) {
   Problem problem(5, 300, 4, GetParam(), 7);
   const RelaxedAutoencoder autoencoder = problem.Start();
-  const MatrixD b = Signs(problem.initial);
+  const MatrixD b = SignMatrix(problem.initial);
   const LinearMap encoder =
       SlowRidge(problem.x.cast<double>(), b, 300 * problem.weights.encoder_ridge);
   const LinearMap decoder =
@@ -103,7 +105,7 @@ TEST_P(RelaxedAutoencoderTest, SweepIsExhaustiveSearchOverOneBitAtATime) {
     RelaxedAutoencoder autoencoder = problem.Start();
     const LinearMap encoder = autoencoder.Encoder();
     const LinearMap decoder = autoencoder.Decoder();
-    MatrixD b = Signs(problem.initial);
+    MatrixD b = SignMatrix(problem.initial);
     const MatrixD h = (encoder.weights.cast<double>() * problem.x.cast<double>()).colwise() +
                       encoder.bias.cast<double>();
     for (Index sample = 0; sample < b.cols(); ++sample) {
@@ -121,7 +123,7 @@ TEST_P(RelaxedAutoencoderTest, SweepIsExhaustiveSearchOverOneBitAtATime) {
       }
     }
     autoencoder.Iterate(RunContext());
-    EXPECT_EQ(Signs(autoencoder.codes()), b) << bits << " bits";
+    EXPECT_EQ(SignMatrix(autoencoder.codes()), b) << bits << " bits";
   }
 }
 
@@ -130,13 +132,13 @@ TEST_P(RelaxedAutoencoderTest, EveryStepLowersTheObjective) {
   RelaxedAutoencoder autoencoder = problem.Start();
   double before = 1e30;
   for (int i = 0; i < 8; ++i) {
-    const MatrixD b = Signs(autoencoder.codes());
+    const MatrixD b = SignMatrix(autoencoder.codes());
     const LinearMap encoder = autoencoder.Encoder();
     const LinearMap decoder = autoencoder.Decoder();
     const double solved = problem.Objective(encoder, decoder, b);
     EXPECT_LE(solved, before * (1 + 1e-6)) << "(W, c)-step " << i;
     const TrainingIteration record = autoencoder.Iterate(RunContext());
-    const MatrixD swept = Signs(autoencoder.codes());
+    const MatrixD swept = SignMatrix(autoencoder.codes());
     before = problem.Objective(encoder, decoder, swept);
     EXPECT_LE(before, solved * (1 + 1e-6)) << "B-step " << i;
     // And the record says so, though it was computed from sums.
@@ -161,7 +163,7 @@ TEST_P(RelaxedAutoencoderTest, SameAtAnyNumberOfThreads) {
 }
 
 // 0: the targets are the inputs, as in RBA; 3: targets of their own, as SASH's labels.
-INSTANTIATE_TEST_SUITE_P(Targets, RelaxedAutoencoderTest, testing::Values(0, 3));
+INSTANTIATE_TEST_SUITE_P(Targets, RelaxedAutoencoderTest, ::testing::Values(0, 3));
 
 TEST(RelaxedAutoencoder, RefusesWhatDoesNotBelongTogether) {
   Problem problem(4, 50, 3, 2, 1);
@@ -171,17 +173,17 @@ TEST(RelaxedAutoencoder, RefusesWhatDoesNotBelongTogether) {
                 RelaxedAutoencoder(problem.weights, inputs, moments, &targets, problem.initial,
                                    RunContext());
               }),
-              testing::HasSubstr("49 targets for 50 samples"));
+              ::testing::HasSubstr("49 targets for 50 samples"));
   EXPECT_THAT(RefusalOf([&] {
                 RelaxedAutoencoder(problem.weights, inputs, moments, nullptr,
                                    BinaryCodes::FromSigns(MatrixF::Ones(3, 7)), RunContext());
               }),
-              testing::HasSubstr("7 initial codes for 50 samples"));
+              ::testing::HasSubstr("7 initial codes for 50 samples"));
   EXPECT_THAT(RefusalOf([&] {
                 RelaxedAutoencoder(problem.weights, inputs, Moments(4), nullptr, problem.initial,
                                    RunContext());
               }),
-              testing::HasSubstr("samples"));
+              ::testing::HasSubstr("samples"));
 }
 
 }  // namespace

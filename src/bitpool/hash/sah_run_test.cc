@@ -114,9 +114,9 @@ TEST(Sah, RefusesToGoOnWithOtherImagesOrBits) {
     return RefusalOf([&] { TrainSah(options, others, RunContext(), {.resume = state}); });
   };
   EXPECT_EQ(refusal(SahOptionsFor(6), records), "(no error)");
-  EXPECT_THAT(refusal(SahOptionsFor(6), fewer), testing::HasSubstr("expected 39 images"));
-  EXPECT_THAT(refusal(SahOptionsFor(6), wider), testing::HasSubstr("dimension 20"));
-  EXPECT_THAT(refusal(SahOptionsFor(7), records), testing::HasSubstr("7 bits"));
+  EXPECT_THAT(refusal(SahOptionsFor(6), fewer), ::testing::HasSubstr("expected 39 images"));
+  EXPECT_THAT(refusal(SahOptionsFor(6), wider), ::testing::HasSubstr("dimension 20"));
+  EXPECT_THAT(refusal(SahOptionsFor(7), records), ::testing::HasSubstr("7 bits"));
 }
 
 TEST(Sah, StopsWhenBitsStopChanging) {
@@ -152,16 +152,16 @@ TEST(Sah, EdgesOfTheData) {
   MemoryFeatureSet alike(kSahDimension);
   for (int i = 0; i < 5; ++i) alike.Add("alike", RectifiedFeatures(kSahDimension, 6, 1));
   EXPECT_THAT(RefusalOf([&] { TrainSah(SahOptionsFor(4), alike, context); }),
-              testing::HasSubstr("all alike"));
+              ::testing::HasSubstr("all alike"));
   EXPECT_THAT(
       RefusalOf([&] { TrainSah(SahOptionsFor(4), RectifiedImages(kSahDimension, 1, 1), context); }),
-      testing::HasSubstr("1 training samples"));
+      ::testing::HasSubstr("1 training samples"));
   EXPECT_THAT(
       RefusalOf([&] { TrainSah(SahOptionsFor(4), MemoryFeatureSet(kSahDimension), context); }),
-      testing::HasSubstr("0 training samples"));
+      ::testing::HasSubstr("0 training samples"));
   const FaultyFeatures bad(few, {3}, {});
   EXPECT_THAT(RefusalOf([&] { TrainSah(SahOptionsFor(4), bad, context); }),
-              testing::StartsWith("image 3: "));
+              ::testing::StartsWith("image 3: "));
 }
 
 TEST(Sah, LeavesOutImagesWithoutDescriptors) {
@@ -171,10 +171,10 @@ TEST(Sah, LeavesOutImagesWithoutDescriptors) {
     if (i != 4 && i != 17) rest.Add(good.name(i), DescriptorsOf(good, i));
   }
   const auto trained = TrainSah(SahOptionsFor(6), FaultyFeatures(good, {}, {4, 17}), RunContext());
-  EXPECT_THAT(trained.summary.skipped, testing::ElementsAre("image 4", "image 17"));
+  EXPECT_THAT(trained.summary.skipped, ::testing::ElementsAre("image 4", "image 17"));
   EXPECT_EQ(trained.summary.samples, 38);
   const auto expected = TrainSah(SahOptionsFor(6), rest, RunContext());
-  EXPECT_THAT(expected.summary.skipped, testing::IsEmpty());
+  EXPECT_THAT(expected.summary.skipped, ::testing::IsEmpty());
   EXPECT_TRUE(SameModel(trained, expected));
 }
 

@@ -397,30 +397,31 @@ TEST(SahOptions, RefusesWhatHasNoMeaning) {
     return RefusalOf([&] { options.Validate(); });
   };
   EXPECT_EQ(refusal([](SahOptions& /*options*/) {}), "(no error)");
-  EXPECT_THAT(refusal([](SahOptions& o) { o.bits = 0; }), testing::HasSubstr("bits"));
+  EXPECT_THAT(refusal([](SahOptions& o) { o.bits = 0; }), ::testing::HasSubstr("bits"));
   EXPECT_THAT(refusal([](SahOptions& o) { o.iterations = 0; }),
-              testing::HasSubstr("iterations of the joint training: expected 1 or more, got 0"));
-  EXPECT_THAT(refusal([](SahOptions& o) { o.rba.lambda = 0; }), testing::HasSubstr("lambda"));
+              ::testing::HasSubstr("iterations of the joint training: expected 1 or more, got 0"));
+  EXPECT_THAT(refusal([](SahOptions& o) { o.rba.lambda = 0; }), ::testing::HasSubstr("lambda"));
   EXPECT_THAT(refusal([](SahOptions& o) { o.rba.iterations = 0; }),
-              testing::HasSubstr("iterations of RBA"));
-  EXPECT_THAT(refusal([](SahOptions& o) { o.gamma = 0; }),
-              testing::HasSubstr("gamma of the joint training: expected a positive number, got 0"));
+              ::testing::HasSubstr("iterations of RBA"));
+  EXPECT_THAT(
+      refusal([](SahOptions& o) { o.gamma = 0; }),
+      ::testing::HasSubstr("gamma of the joint training: expected a positive number, got 0"));
   EXPECT_THAT(refusal([](SahOptions& o) { o.mu = -1; }),
-              testing::HasSubstr("mu of the joint training"));
+              ::testing::HasSubstr("mu of the joint training"));
   EXPECT_THAT(refusal([](SahOptions& o) { o.mu = std::nan(""); }),
-              testing::HasSubstr("mu of the joint training"));
+              ::testing::HasSubstr("mu of the joint training"));
   EXPECT_THAT(refusal([](SahOptions& o) { o.tolerance = 0; }),
-              testing::HasSubstr("tolerance of the joint training"));
+              ::testing::HasSubstr("tolerance of the joint training"));
   EXPECT_THAT(refusal([](SahOptions& o) { o.tolerance = 1; }),
-              testing::HasSubstr("tolerance of the joint training"));
+              ::testing::HasSubstr("tolerance of the joint training"));
   EXPECT_THAT(refusal([](SahOptions& o) { o.min_flipped = 1.5; }),
-              testing::HasSubstr("share of flipped bits"));
+              ::testing::HasSubstr("share of flipped bits"));
   // Before anything is read.
   SahOptions options;
   options.gamma = -1;
   const MemoryFeatureSet good = RectifiedImages(kSahDimension, 3, 1);
   EXPECT_THAT(RefusalOf([&] { TrainSah(options, FaultyFeatures(good, {0}, {}), RunContext()); }),
-              testing::HasSubstr("gamma of the joint training"));
+              ::testing::HasSubstr("gamma of the joint training"));
 }
 
 }  // namespace

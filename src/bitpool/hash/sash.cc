@@ -19,8 +19,8 @@ namespace {
 constexpr const char* kPooled = "pooled";  // φ₀
 constexpr const char* kMapped = "mapped";  // Pφ₀ + p
 
-constexpr size_t kChunkColumns = 2048;  // multiplied at once, in double precision
-static_assert(kShardAlignment % kChunkColumns == 0);
+constexpr size_t kSashColumns = 2048;  // multiplied at once, in double precision
+static_assert(kShardAlignment % kSashColumns == 0);
 
 // Σ φ₀φ₀ᵀ and Σ φφ₀ᵀ, of pooled and learned vectors.
 class ProductsPass : public SumPass<Sums> {
@@ -46,7 +46,7 @@ class ProductsPass : public SumPass<Sums> {
     TermBuilder<Sums> builder(place, {{"gram", pooled.dimension(), pooled.dimension()},
                                       {"cross", learned.dimension(), pooled.dimension()}});
     context.pool().OrderedReduce(
-        static_cast<size_t>(place.count), kChunkColumns, Products{},
+        static_cast<size_t>(place.count), kSashColumns, Products{},
         [&](Products& products, size_t begin, size_t end) {
           const auto first = static_cast<Index>(begin), count = static_cast<Index>(end - begin);
           MatrixF buffer;

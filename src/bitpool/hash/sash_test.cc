@@ -21,30 +21,30 @@ namespace {
 
 using ::testing::HasSubstr;
 
-constexpr Index kDimension = 16;
+constexpr Index kSashDimension = 16;
 
 // Images of `classes` classes in turn: descriptors around a few places that belong to the class.
 MemoryFeatureSet ClassImages(Index count, int32_t classes, uint64_t seed) {
   Random random(1);  // the classes are the same for every seed
-  const MatrixF places = random.NormalMatrix(kDimension, 3 * classes);
+  const MatrixF places = random.NormalMatrix(kSashDimension, 3 * classes);
   random = Random(seed);
-  MemoryFeatureSet images(kDimension);
+  MemoryFeatureSet images(kSashDimension);
   for (Index i = 0; i < count; ++i) {
     const Index descriptors = i % 3 == 0 ? 40 : 6;
-    MatrixF v = 0.8F * random.NormalMatrix(kDimension, descriptors);
+    MatrixF v = 0.8F * random.NormalMatrix(kSashDimension, descriptors);
     for (Index k = 0; k < descriptors; ++k) v.col(k) += places.col(3 * (i % classes) + k % 3);
     images.Add("image " + std::to_string(i), v);
   }
   return images;
 }
 
-Labels InTurn(Index count, int32_t classes) {
+Labels ClassesInTurn(Index count, int32_t classes) {
   std::vector<int32_t> of;
   for (Index i = 0; i < count; ++i) of.push_back(static_cast<int32_t>(i) % classes);
   return Labels::Single(of);
 }
 
-SashOptions Options(int bits) {
+SashOptions SashOfBits(int bits) {
   SashOptions options;
   options.joint.bits = bits;
   options.joint.mu = 1;
@@ -52,13 +52,13 @@ SashOptions Options(int bits) {
   return options;
 }
 
-const LinearMap& EncoderOf(const HashModel& model) {
+const LinearMap& SashEncoderOf(const HashModel& model) {
   return dynamic_cast<const LinearEncoder&>(*model.encoder).map();
 }
 
 bool SameModel(const HashModel& a, const HashModel& b) {
-  return SameBits(EncoderOf(a).weights, EncoderOf(b).weights) &&
-         SameBits(EncoderOf(a).bias, EncoderOf(b).bias) &&
+  return SameBits(SashEncoderOf(a).weights, SashEncoderOf(b).weights) &&
+         SameBits(SashEncoderOf(a).bias, SashEncoderOf(b).bias) &&
          SameBits(a.decoder.weights, b.decoder.weights);
 }
 
@@ -76,7 +76,7 @@ Traced Trace(const SashOptions& options, const RecordStore& records, const Label
 }
 
 // The columns whose images share a class, minus those whose do not: mean Hamming distances.
-double Separation(const HashModel& model, const MatrixF& vectors, const Labels& labels) {
+double ModelSeparation(const HashModel& model, const MatrixF& vectors, const Labels& labels) {
   const BinaryCodes codes = model.encoder->Encode(vectors);
   double same = 0, other = 0, same_pairs = 0, other_pairs = 0;
   for (Index i = 0; i < codes.size(); ++i) {
@@ -103,10 +103,10 @@ std::string WhatIsThrown(const auto& job) {
 // eq:sol_pool_sup, solved directly and in double precision, for every image.
 TEST(Sash, LearnsTheVectorsOfTheEquation) {
   const MemoryFeatureSet images = ClassImages(90, 4, 5);
-  const Labels labels = InTurn(90, 4);
-  MemoryRecords records(kDimension);
+  const Labels labels = ClassesInTurn(90, 4);
+  MemoryRecords records(kSashDimension);
   ReduceImages(images, true, records, RunContext());
-  SashOptions options = Options(8);
+  SashOptions options = SashOfBits(8);
   options.joint.tolerance = 1e-6;
   const Traced traced = Trace(options, records, labels);
   ASSERT_FALSE(traced.states.empty());
@@ -134,13 +134,13 @@ TEST(Sash, LearnsTheVectorsOfTheEquation) {
 // eq:W1_sup to eq:c2_sup at the codes of the iteration, in the units of the data.
 TEST(Sash, LearnsTheMapsOfTheEquations) {
   const MemoryFeatureSet images = ClassImages(90, 4, 6);
-  MemoryRecords records(kDimension);
+  MemoryRecords records(kSashDimension);
   ReduceImages(images, true, records, RunContext());
-  SashOptions options = Options(6);
+  SashOptions options = SashOfBits(6);
   options.joint.iterations = 1;
   options.joint.rba.lambda = 0.1;  // so that nothing is at the edge of single precision
   options.joint.rba.beta = 1e-3;
-  const Traced traced = Trace(options, records, InTurn(90, 4));
+  const Traced traced = Trace(options, records, ClassesInTurn(90, 4));
   const JointState& state = traced.states.at(0);
   const MatrixD x = InitialVectors(options.joint, records, RunContext()).cast<double>();
   const MatrixD b = SignsOf(state.codes, 0, 90).cast<double>();
@@ -198,10 +198,10 @@ TEST(Sash, TheMappingIsTheRidgeRegression) {
 }
 
 TEST(Sash, TheModelMapsThenEncodes) {
-  MemoryRecords records(kDimension);
+  MemoryRecords records(kSashDimension);
   ReduceImages(ClassImages(60, 3, 2), true, records, RunContext());
-  const SashOptions options = Options(8);
-  const Traced traced = Trace(options, records, InTurn(60, 3));
+  const SashOptions options = SashOfBits(8);
+  const Traced traced = Trace(options, records, ClassesInTurn(60, 3));
   const JointState& last = traced.states.back();
   const MatrixF pooled = InitialVectors(options.joint, records, RunContext());
   const LinearMap mapping = FindMapping(options, pooled, last.vectors, RunContext());
@@ -215,12 +215,12 @@ TEST(Sash, TheModelMapsThenEncodes) {
 }
 
 TEST(Sash, TellsTheClassesOfNewImagesApart) {
-  const Labels labels = InTurn(300, 5), new_labels = InTurn(100, 5);
-  const auto trained = TrainSash(Options(16), ClassImages(300, 5, 1), labels, RunContext());
-  MemoryRecords records(kDimension);
+  const Labels labels = ClassesInTurn(300, 5), new_labels = ClassesInTurn(100, 5);
+  const auto trained = TrainSash(SashOfBits(16), ClassImages(300, 5, 1), labels, RunContext());
+  MemoryRecords records(kSashDimension);
   ReduceImages(ClassImages(100, 5, 2), true, records, RunContext());
-  const MatrixF vectors = InitialVectors(Options(16).joint, records, RunContext());
-  EXPECT_GT(Separation(trained.model, vectors, new_labels), 0.3);
+  const MatrixF vectors = InitialVectors(SashOfBits(16).joint, records, RunContext());
+  EXPECT_GT(ModelSeparation(trained.model, vectors, new_labels), 0.3);
 }
 
 // How far the codes of images of one class are from each other, as a share of the bits.
@@ -238,16 +238,17 @@ double SpreadWithinClasses(const BinaryCodes& codes, int32_t classes) {
 // Of two classes the predicted labels have one direction, so all bits are one bit or its opposite:
 // a start that the codes of ITQ do not have.
 TEST(Sash, TheFirstCodesAreThoseOfPredictedLabels) {
-  MemoryRecords records(kDimension);
+  MemoryRecords records(kSashDimension);
   ReduceImages(ClassImages(120, 2, 4), true, records, RunContext());
-  SashOptions options = Options(12);
+  SashOptions options = SashOfBits(12);
   options.joint.iterations = 1;
   options.joint.rba.iterations = 1;
   options.joint.rba.lambda = 1e4;  // so that the one sweep over the bits keeps what is predictable
   options.joint.rba.beta = 1;
-  const BinaryCodes from_labels = Trace(options, records, InTurn(120, 2)).states.at(0).codes;
+  const BinaryCodes from_labels = Trace(options, records, ClassesInTurn(120, 2)).states.at(0).codes;
   options.joint.codes_from_labels = false;
-  const BinaryCodes from_vectors = Trace(options, records, InTurn(120, 2)).states.at(0).codes;
+  const BinaryCodes from_vectors =
+      Trace(options, records, ClassesInTurn(120, 2)).states.at(0).codes;
   const MatrixF bits = SignsOf(from_labels, 0, 120);
   for (Index bit = 1; bit < 12; ++bit) {
     EXPECT_GT(std::abs(bits.row(0).dot(bits.row(bit))), 110) << bit;
@@ -258,7 +259,7 @@ TEST(Sash, TheFirstCodesAreThoseOfPredictedLabels) {
 TEST(Sash, TakesLabelsOfManyKinds) {
   const MemoryFeatureSet images = ClassImages(120, 6, 1);
   const auto train = [&](const Labels& labels) {
-    return TrainSash(Options(8), images, labels, RunContext()).model;
+    return TrainSash(SashOfBits(8), images, labels, RunContext()).model;
   };
   std::vector<std::vector<int32_t>> several(120), sparse(120);
   for (size_t i = 0; i < 120; ++i) {
@@ -273,13 +274,14 @@ TEST(Sash, TakesLabelsOfManyKinds) {
   std::vector<int32_t> thousand;
   for (int32_t i = 0; i < 120; ++i) thousand.push_back(i * 8 % 1000);
   EXPECT_EQ(train(Labels::Single(thousand)).bits(), 8);
-  EXPECT_THAT(WhatIsThrown([&] { train(InTurn(120, 1)); }), HasSubstr("two classes"));
-  EXPECT_THAT(WhatIsThrown([&] { train(InTurn(119, 2)); }), HasSubstr("119 labels for 120 images"));
+  EXPECT_THAT(WhatIsThrown([&] { train(ClassesInTurn(120, 1)); }), HasSubstr("two classes"));
+  EXPECT_THAT(WhatIsThrown([&] { train(ClassesInTurn(119, 2)); }),
+              HasSubstr("119 labels for 120 images"));
 }
 
 TEST(Sash, LeavesImagesWithoutDescriptorsOutWithTheirLabels) {
   const MemoryFeatureSet images = ClassImages(100, 4, 1);
-  MemoryFeatureSet good(kDimension);
+  MemoryFeatureSet good(kSashDimension);
   std::vector<int32_t> classes, good_classes;
   const std::set<Index> empty = {0, 41, 99};
   for (Index i = 0; i < 100; ++i) {
@@ -288,23 +290,23 @@ TEST(Sash, LeavesImagesWithoutDescriptorsOutWithTheirLabels) {
     good.Add(images.name(i), DescriptorsOf(images, i));
     good_classes.push_back(static_cast<int32_t>(i) % 4);
   }
-  const auto with = TrainSash(Options(6), FaultyFeatures(images, {}, empty),
+  const auto with = TrainSash(SashOfBits(6), FaultyFeatures(images, {}, empty),
                               Labels::Single(classes), RunContext());
-  const auto without = TrainSash(Options(6), good, Labels::Single(good_classes), RunContext());
+  const auto without = TrainSash(SashOfBits(6), good, Labels::Single(good_classes), RunContext());
   EXPECT_TRUE(SameModel(with.model, without.model));
   EXPECT_EQ(with.summary.skipped, (std::vector<std::string>{"image 0", "image 41", "image 99"}));
 }
 
 TEST(Sash, IsTheSameAtAnyNumberOfThreadsAndAfterAResume) {
-  MemoryRecords records(kDimension);
+  MemoryRecords records(kSashDimension);
   ReduceImages(ClassImages(150, 4, 3), true, records, RunContext());
-  const Labels labels = InTurn(150, 4);
-  const Traced whole = Trace(Options(12), records, labels);
+  const Labels labels = ClassesInTurn(150, 4);
+  const Traced whole = Trace(SashOfBits(12), records, labels);
   ASSERT_GT(whole.states.size(), 1U);
-  const auto two = TrainSash(Options(12), records, labels, RunContext({.threads = 2}));
+  const auto two = TrainSash(SashOfBits(12), records, labels, RunContext({.threads = 2}));
   EXPECT_TRUE(SameModel(two.model, whole.trained.model));
   const auto resumed =
-      TrainSash(Options(12), records, labels, RunContext(), {.resume = whole.states[0]});
+      TrainSash(SashOfBits(12), records, labels, RunContext(), {.resume = whole.states[0]});
   EXPECT_TRUE(SameModel(resumed.model, whole.trained.model));
 }
 
@@ -312,9 +314,9 @@ TEST(Sash, IsTheSameAtAnyNumberOfThreadsAndAfterAResume) {
 // of one class, so no linear function of an image's vector tells the classes apart.
 MemoryFeatureSet CornerImages(Index count, uint64_t seed) {
   Random random(seed);
-  MemoryFeatureSet images(kDimension);
+  MemoryFeatureSet images(kSashDimension);
   for (Index i = 0; i < count; ++i) {
-    MatrixF v = 0.15F * random.NormalMatrix(kDimension, 12);
+    MatrixF v = 0.15F * random.NormalMatrix(kSashDimension, 12);
     v.row(0).array() += i / 2 % 2 == 0 ? 1.0F : -1.0F;
     v.row(1).array() += (i / 2 + i) % 2 == 0 ? 1.0F : -1.0F;
     v.row(2).array() += 2;  // all on one side of the origin
@@ -324,43 +326,43 @@ MemoryFeatureSet CornerImages(Index count, uint64_t seed) {
 }
 
 SashOptions KernelOptionsOf(int bits, int anchors) {
-  SashOptions options = Options(bits);
+  SashOptions options = SashOfBits(bits);
   options.kernel.anchors = anchors;
   return options;
 }
 
 MatrixF PooledVectorsOf(const MemoryFeatureSet& images) {
-  MemoryRecords records(kDimension);
+  MemoryRecords records(kSashDimension);
   ReduceImages(images, true, records, RunContext());
-  return InitialVectors(Options(8).joint, records, RunContext());
+  return InitialVectors(SashOfBits(8).joint, records, RunContext());
 }
 
 TEST(SashWithKernel, TellsClassesApartThatNoLineDoes) {
   const MemoryFeatureSet images = CornerImages(400, 1);
   const MatrixF fresh = PooledVectorsOf(CornerImages(120, 2));
-  const Labels labels = InTurn(400, 2), fresh_labels = InTurn(120, 2);
-  const HashModel linear = TrainSash(Options(8), images, labels, RunContext()).model;
+  const Labels labels = ClassesInTurn(400, 2), fresh_labels = ClassesInTurn(120, 2);
+  const HashModel linear = TrainSash(SashOfBits(8), images, labels, RunContext()).model;
   const HashModel kernel = TrainSash(KernelOptionsOf(8, 80), images, labels, RunContext()).model;
-  EXPECT_LT(Separation(linear, fresh, fresh_labels), 0.2);
-  EXPECT_GT(Separation(kernel, fresh, fresh_labels), 0.8);
+  EXPECT_LT(ModelSeparation(linear, fresh, fresh_labels), 0.2);
+  EXPECT_GT(ModelSeparation(kernel, fresh, fresh_labels), 0.8);
   EXPECT_EQ(kernel.method, "sash");
   EXPECT_EQ(kernel.pooling->gamma, 0);
-  EXPECT_EQ(kernel.pooling->mu, Options(8).joint.mu);
+  EXPECT_EQ(kernel.pooling->mu, SashOfBits(8).joint.mu);
 }
 
 // The loop is the linear one, bit for bit; the kernel stands after its mapping, with anchors among
 // the mapped vectors of generalised max pooling.
 TEST(SashWithKernel, StandsBehindTheMappingOfTheLoop) {
-  MemoryRecords records(kDimension);
+  MemoryRecords records(kSashDimension);
   ReduceImages(ClassImages(90, 3, 2), true, records, RunContext());
-  const Labels labels = InTurn(90, 3);
-  const Traced linear = Trace(Options(8), records, labels);
+  const Labels labels = ClassesInTurn(90, 3);
+  const Traced linear = Trace(SashOfBits(8), records, labels);
   const Traced kernel = Trace(KernelOptionsOf(8, 30), records, labels);
   ASSERT_EQ(linear.states.size(), kernel.states.size());
   EXPECT_TRUE(SameBits(linear.states.back().vectors, kernel.states.back().vectors));
-  const MatrixF pooled = InitialVectors(Options(8).joint, records, RunContext());
+  const MatrixF pooled = InitialVectors(SashOfBits(8).joint, records, RunContext());
   const LinearMap mapping =
-      FindMapping(Options(8), pooled, kernel.states.back().vectors, RunContext());
+      FindMapping(SashOfBits(8), pooled, kernel.states.back().vectors, RunContext());
   const auto& encoder = dynamic_cast<const MappedEncoder&>(*kernel.trained.model.encoder);
   EXPECT_TRUE(SameBits(encoder.map().weights, mapping.weights));
   EXPECT_TRUE(SameBits(encoder.map().bias, mapping.bias));
@@ -374,9 +376,9 @@ TEST(SashWithKernel, StandsBehindTheMappingOfTheLoop) {
 }
 
 TEST(SashWithKernel, IsTheSameAtAnyNumberOfThreadsAndAfterAResume) {
-  MemoryRecords records(kDimension);
+  MemoryRecords records(kSashDimension);
   ReduceImages(ClassImages(150, 4, 3), true, records, RunContext());
-  const Labels labels = InTurn(150, 4);
+  const Labels labels = ClassesInTurn(150, 4);
   const auto same = [](const HashModel& a, const HashModel& b) {
     const std::vector<NamedMatrix> left = a.encoder->Parameters(), right = b.encoder->Parameters();
     return std::ranges::equal(left, right,
@@ -396,19 +398,22 @@ TEST(SashWithKernel, IsTheSameAtAnyNumberOfThreadsAndAfterAResume) {
 }
 
 TEST(SashWithKernel, AnInterruptionLeavesAModel) {
-  MemoryRecords records(kDimension);
+  MemoryRecords records(kSashDimension);
   ReduceImages(ClassImages(120, 3, 2), true, records, RunContext());
   std::stop_source stop;
-  const auto trained = TrainSash(
-      KernelOptionsOf(8, 40), records, InTurn(120, 3), RunContext({.stop = stop.get_token()}),
-      {.observer = [&](const JointState& /*state*/) { stop.request_stop(); }});
+  const auto trained =
+      TrainSash(KernelOptionsOf(8, 40), records, ClassesInTurn(120, 3),
+                RunContext({.stop = stop.get_token()}),
+                {.observer = [&](const JointState& /*state*/) { stop.request_stop(); }});
   EXPECT_TRUE(trained.summary.interrupted);
   EXPECT_EQ(trained.summary.iterations.size(), 1U);
-  EXPECT_GT(Separation(trained.model, PooledVectorsOf(ClassImages(90, 3, 5)), InTurn(90, 3)), 0.2);
+  EXPECT_GT(
+      ModelSeparation(trained.model, PooledVectorsOf(ClassImages(90, 3, 5)), ClassesInTurn(90, 3)),
+      0.2);
 }
 
 TEST(SashWithKernel, IsNotForShards) {
-  MemoryRecords records(kDimension);
+  MemoryRecords records(kSashDimension);
   ReduceImages(ClassImages(30, 3, 2), true, records, RunContext());
   ImageShard shard({.count = 30, .total = 30}, records);
   LocalShards shards({&shard});

@@ -3,7 +3,7 @@
 namespace bitpool {
 namespace {
 
-constexpr size_t kColumnsPerTask = 64;
+constexpr size_t kScaledPerTask = 64;
 
 }  // namespace
 
@@ -19,7 +19,7 @@ ScaledVectors::ScaledVectors(const ColumnSource& source, const ViewScale& scale,
 
 MatrixF ScaledVectors::Read(std::span<const Index> columns, const RunContext& context) const {
   MatrixF batch(source_.dimension(), static_cast<Index>(columns.size()));
-  context.ParallelFor(columns.size(), kColumnsPerTask, [&](size_t begin, size_t end) {
+  context.ParallelFor(columns.size(), kScaledPerTask, [&](size_t begin, size_t end) {
     MatrixF buffer;
     for (size_t i = begin; i < end; ++i) {
       auto column = batch.col(static_cast<Index>(i));

@@ -67,7 +67,7 @@ TEST(TwoLayerEncoder, RefusesWhatDoesNotFit) {
     change(map);
     return RefusalOf([&] { TwoLayerEncoder{map}; });
   };
-  using testing::HasSubstr;
+  using ::testing::HasSubstr;
   EXPECT_THAT(refusal([](TwoLayerMap&) {}), HasSubstr("no error"));
   const auto differ = HasSubstr("do not agree");
   EXPECT_THAT(refusal([](TwoLayerMap& map) { map.linear.bias.resize(3); }), differ);

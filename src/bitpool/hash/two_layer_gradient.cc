@@ -3,19 +3,20 @@
 namespace bitpool {
 namespace {
 
-constexpr size_t kColumns = 128;  // of a batch, by one task
-constexpr size_t kInputs = 64;    // columns of a weight matrix, by one task
+constexpr size_t kGradientColumns = 128;  // of a batch, by one task
+constexpr size_t kGradientInputs = 64;    // columns of a weight matrix, by one task
 
 // Gradient · inputsᵀ, the gradient with respect to the weights that inputs are multiplied with.
 MatrixF GradientOfWeights(const MatrixF& gradient, const MatrixF& inputs,
                           const RunContext& context) {
   MatrixF weights(gradient.rows(), inputs.rows());
-  context.ParallelFor(static_cast<size_t>(inputs.rows()), kInputs, [&](size_t begin, size_t end) {
-    const auto first = static_cast<Index>(begin);
-    const auto count = static_cast<Index>(end - begin);
-    weights.middleCols(first, count).noalias() =
-        gradient * inputs.middleRows(first, count).transpose();
-  });
+  context.ParallelFor(static_cast<size_t>(inputs.rows()), kGradientInputs,
+                      [&](size_t begin, size_t end) {
+                        const auto first = static_cast<Index>(begin);
+                        const auto count = static_cast<Index>(end - begin);
+                        weights.middleCols(first, count).noalias() =
+                            gradient * inputs.middleRows(first, count).transpose();
+                      });
   return weights;
 }
 
@@ -27,13 +28,14 @@ VectorF GradientOfBias(const MatrixF& gradient) {
 MatrixF GradientOfHidden(const TwoLayerMap& map, const MatrixF& hidden, const MatrixF& gradient,
                          const RunContext& context) {
   MatrixF result(hidden.rows(), hidden.cols());
-  context.ParallelFor(static_cast<size_t>(hidden.cols()), kColumns, [&](size_t begin, size_t end) {
-    const auto first = static_cast<Index>(begin);
-    const auto count = static_cast<Index>(end - begin);
-    auto block = result.middleCols(first, count);
-    block.noalias() = map.output.transpose() * gradient.middleCols(first, count);
-    block = (hidden.middleCols(first, count).array() > 0).select(block, 0.0F);
-  });
+  context.ParallelFor(
+      static_cast<size_t>(hidden.cols()), kGradientColumns, [&](size_t begin, size_t end) {
+        const auto first = static_cast<Index>(begin);
+        const auto count = static_cast<Index>(end - begin);
+        auto block = result.middleCols(first, count);
+        block.noalias() = map.output.transpose() * gradient.middleCols(first, count);
+        block = (hidden.middleCols(first, count).array() > 0).select(block, 0.0F);
+      });
   return result;
 }
 
@@ -42,14 +44,15 @@ MatrixF GradientOfHidden(const TwoLayerMap& map, const MatrixF& hidden, const Ma
 TwoLayerOutput ApplyMap(const TwoLayerMap& map, const MatrixF& batch, const RunContext& context) {
   TwoLayerOutput output{.hidden = MatrixF(map.hidden_units(), batch.cols()),
                         .projections = MatrixF(map.bits(), batch.cols())};
-  context.ParallelFor(static_cast<size_t>(batch.cols()), kColumns, [&](size_t begin, size_t end) {
-    const auto first = static_cast<Index>(begin);
-    const auto count = static_cast<Index>(end - begin);
-    const auto block = batch.middleCols(first, count);
-    auto hidden = output.hidden.middleCols(first, count);
-    hidden = HiddenUnits(map, block);
-    output.projections.middleCols(first, count) = OutputOf(map, block, hidden);
-  });
+  context.ParallelFor(static_cast<size_t>(batch.cols()), kGradientColumns,
+                      [&](size_t begin, size_t end) {
+                        const auto first = static_cast<Index>(begin);
+                        const auto count = static_cast<Index>(end - begin);
+                        const auto block = batch.middleCols(first, count);
+                        auto hidden = output.hidden.middleCols(first, count);
+                        hidden = HiddenUnits(map, block);
+                        output.projections.middleCols(first, count) = OutputOf(map, block, hidden);
+                      });
   return output;
 }
 

@@ -21,7 +21,7 @@ void ExpectColumns(const ColumnSource& source, const MatrixF& expected) {
     }
   }
   EXPECT_THAT(RefusalOf([&] { source.Read(source.size(), 1, buffer); }),
-              testing::HasSubstr("columns from number"));
+              ::testing::HasSubstr("columns from number"));
 }
 
 // Calls check(images) with five pictures of this many images, as a matrix and as a file has them.
@@ -95,11 +95,11 @@ TEST(MappedColumns, AreMultipliedAndMoved) {
       EXPECT_TRUE(read.isApprox(expected.rightCols(5 - first), 1e-5));
     }
     EXPECT_EQ(mapped.Read(2, 0, buffer).cols(), 0);
-    EXPECT_THAT(RefusalOf([&] { mapped.Read(5, 1, buffer); }), testing::HasSubstr("has 5"));
+    EXPECT_THAT(RefusalOf([&] { mapped.Read(5, 1, buffer); }), ::testing::HasSubstr("has 5"));
     EXPECT_THAT(RefusalOf([&] {
                   MappedColumns(images.vectors, {.weights = MatrixF::Zero(2, 5), .bias = {}});
                 }),
-                testing::HasSubstr("a map of 5 dimensions for vectors of 4"));
+                ::testing::HasSubstr("a map of 5 dimensions for vectors of 4"));
   });
 }
 

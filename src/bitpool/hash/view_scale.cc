@@ -8,7 +8,7 @@
 namespace bitpool {
 namespace {
 
-constexpr size_t kColumns = 1024;
+constexpr size_t kScaleColumns = 1024;
 
 // Sums over columns x and outputs h.
 struct ViewSums {
@@ -45,7 +45,7 @@ ViewScale MeasureViews(const ColumnSource& vectors, const LinearMap& map,
                        const RunContext& context) {
   ViewSums all = SumsOf(MatrixF(vectors.dimension(), 0), map);
   context.pool().OrderedReduce(
-      static_cast<size_t>(vectors.size()), kColumns, all,
+      static_cast<size_t>(vectors.size()), kScaleColumns, all,
       [&](ViewSums& part, size_t begin, size_t end) {
         context.ThrowIfStopped();
         MatrixF buffer;

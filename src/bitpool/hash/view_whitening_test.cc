@@ -34,8 +34,8 @@ MatrixD Evened(MatrixD within, double epsilon) {
   return within;
 }
 
-ViewWhitening Learn(const MatrixF& images, Index per_picture, double epsilon = 0.2,
-                    int threads = 2) {
+ViewWhitening LearnWhitening(const MatrixF& images, Index per_picture, double epsilon = 0.2,
+                             int threads = 2) {
   const MatrixColumns source(images);
   return LearnWhitening({.epsilon = epsilon}, {.vectors = source, .per_picture = per_picture},
                         RunContext({.threads = threads}));
@@ -48,7 +48,7 @@ bool SameWhitening(const ViewWhitening& a, const ViewWhitening& b) {
 }
 
 void ExpectByDefinition(const MatrixF& images, Index per_picture, double epsilon) {
-  const ViewWhitening whitening = Learn(images, per_picture, epsilon);
+  const ViewWhitening whitening = LearnWhitening(images, per_picture, epsilon);
   const MatrixD evened = Evened(WithinPictures(images, per_picture), epsilon);
   const MatrixD a = whitening.forward.weights.cast<double>();
   const MatrixD identity = MatrixD::Identity(images.rows(), images.rows());
@@ -83,7 +83,7 @@ TEST(LearnWhitening, ByHandInTwoDimensions) {
   const MatrixF images = (MatrixF(2, 4) << 12, 8, 0, 0,  //
                           0, 0, 1, -1)
                              .finished();
-  const ViewWhitening whitening = Learn(images, 2, 0.4);
+  const ViewWhitening whitening = LearnWhitening(images, 2, 0.4);
   const MatrixF a = (MatrixF(2, 2) << 1 / std::sqrt(2.5F), 0, 0, 1).finished();
   EXPECT_TRUE(whitening.forward.weights.isApprox(a, 1e-5F)) << whitening.forward.weights;
   EXPECT_TRUE(whitening.forward.bias.isApprox(VectorF(-a * VectorF{{5, 0}}), 1e-5F));
@@ -97,7 +97,7 @@ TEST(LearnWhitening, ByHandAlongADiagonal) {
   const MatrixF images = (MatrixF(2, 4) << 1, -1, 8, 6,  //
                           1, -1, 3, 1)
                              .finished();
-  const ViewWhitening whitening = Learn(images, 2, 1);
+  const ViewWhitening whitening = LearnWhitening(images, 2, 1);
   const MatrixF metric = whitening.forward.weights.transpose() * whitening.forward.weights;
   const MatrixF expected = (MatrixF(2, 2) << 2, -1, -1, 2).finished() / 3;
   EXPECT_TRUE(metric.isApprox(expected, 1e-5F)) << metric;
@@ -106,16 +106,16 @@ TEST(LearnWhitening, ByHandAlongADiagonal) {
 TEST(LearnWhitening, RefusesWhatHasNoViews) {
   const MatrixF images = ViewSamples(4, 6, 2, 1);
   const auto refusal = [](const MatrixF& some, Index per_picture, double epsilon = 0.2) {
-    return RefusalOf([&] { Learn(some, per_picture, epsilon); });
+    return RefusalOf([&] { LearnWhitening(some, per_picture, epsilon); });
   };
   EXPECT_EQ(refusal(images, 2), "(no error)");
-  EXPECT_THAT(refusal(images, 1), testing::HasSubstr("at least 2 images of each"));
-  EXPECT_THAT(refusal(images, 1), testing::HasSubstr("got 12 with 1"));
-  EXPECT_THAT(refusal(images, 12), testing::HasSubstr("got 1 with 12"));
-  EXPECT_THAT(refusal(MatrixF(4, 0), 2), testing::HasSubstr("got 0 with 2"));
+  EXPECT_THAT(refusal(images, 1), ::testing::HasSubstr("at least 2 images of each"));
+  EXPECT_THAT(refusal(images, 1), ::testing::HasSubstr("got 12 with 1"));
+  EXPECT_THAT(refusal(images, 12), ::testing::HasSubstr("got 1 with 12"));
+  EXPECT_THAT(refusal(MatrixF(4, 0), 2), ::testing::HasSubstr("got 0 with 2"));
   for (const double bad : {0.0, -1.0, std::numeric_limits<double>::quiet_NaN(),
                            std::numeric_limits<double>::infinity()}) {
-    EXPECT_THAT(refusal(images, 2, bad), testing::HasSubstr("epsilon")) << bad;
+    EXPECT_THAT(refusal(images, 2, bad), ::testing::HasSubstr("epsilon")) << bad;
   }
 }
 
@@ -126,12 +126,12 @@ TEST(LearnWhitening, RefusesViewsThatAreAllEqual) {
       MatrixF images = ViewSamples(8, 50, each, 1);
       for (Index i = 0; i < images.cols(); ++i) images.col(i) = images.col(i - i % each);
       images.array() += away;
-      EXPECT_THAT(RefusalOf([&] { Learn(images, each); }),
-                  testing::HasSubstr("the views of no picture differ"));
+      EXPECT_THAT(RefusalOf([&] { LearnWhitening(images, each); }),
+                  ::testing::HasSubstr("the views of no picture differ"));
     }
   }
-  EXPECT_THAT(RefusalOf([&] { Learn(MatrixF::Constant(4, 12, 3), 3); }),
-              testing::HasSubstr("the views of no picture differ"));
+  EXPECT_THAT(RefusalOf([&] { LearnWhitening(MatrixF::Constant(4, 12, 3), 3); }),
+              ::testing::HasSubstr("the views of no picture differ"));
 }
 
 TEST(LearnWhitening, NamesAColumnThatIsNoNumber) {
@@ -139,14 +139,14 @@ TEST(LearnWhitening, NamesAColumnThatIsNoNumber) {
        {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity()}) {
     MatrixF images = ViewSamples(4, 20, 3, 1);
     images(2, 17) = bad;
-    EXPECT_THAT(RefusalOf([&] { Learn(images, 3); }), testing::HasSubstr("column 17"));
+    EXPECT_THAT(RefusalOf([&] { LearnWhitening(images, 3); }), ::testing::HasSubstr("column 17"));
   }
 }
 
 TEST(LearnWhitening, IsTheSameAtAnyNumberOfThreadsAndFromAFile) {
   const MatrixF images = ViewSamples(16, 5000, 3, 1);
-  const ViewWhitening one = Learn(images, 3, 0.2, 1);
-  EXPECT_TRUE(SameWhitening(Learn(images, 3, 0.2, 4), one));
+  const ViewWhitening one = LearnWhitening(images, 3, 0.2, 1);
+  EXPECT_TRUE(SameWhitening(LearnWhitening(images, 3, 0.2, 4), one));
   const CopiedColumns copied(images);
   EXPECT_TRUE(SameWhitening(LearnWhitening({.epsilon = 0.2}, {.vectors = copied, .per_picture = 3},
                                            RunContext({.threads = 4})),
@@ -167,7 +167,7 @@ TEST(FindWhitening, AddsUpOverShardsOfPictures) {
     merger.Add(terms);
   }
   EXPECT_TRUE(SameWhitening(FindWhitening({.epsilon = 0.2}, merger.Take(BlankViewSums(16)), kEach),
-                            Learn(images, kEach)));
+                            LearnWhitening(images, kEach)));
 }
 
 // Far from the origin the difference of two scatters in single precision would have no digit left.
@@ -177,7 +177,7 @@ TEST(LearnWhitening, DoesNotCareHowFarThePicturesAreApart) {
   for (Index i = 0; i < images.cols(); ++i) {
     images.col(i).array() += static_cast<float>(64 * (i / 4 % 3));
   }
-  const MatrixD a = Learn(images, 4, 0.2).forward.weights.cast<double>();
+  const MatrixD a = LearnWhitening(images, 4, 0.2).forward.weights.cast<double>();
   const MatrixD whitened = a * Evened(expected, 0.2) * a.transpose();
   EXPECT_LT((whitened - MatrixD::Identity(8, 8)).norm(), 1e-3);
 }
@@ -188,7 +188,7 @@ struct Behind {
   ViewWhitening whitening;
 
   explicit Behind(uint64_t seed) : images(ViewSamples(12, 200, 3, seed)) {
-    whitening = Learn(images, 3);
+    whitening = LearnWhitening(images, 3);
     whitened = (whitening.forward.weights * images).colwise() + whitening.forward.bias;
   }
 };

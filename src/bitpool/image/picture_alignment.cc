@@ -25,7 +25,7 @@ constexpr float kFitsBetter = 0.05F;    // in correlation
 constexpr double kRounding = 0.5;       // deviation of what may be rounding alone
 
 // The gain and bias that make the other picture look like the image.
-struct Light {
+struct LightChange {
   float gain = 1, bias = 0;
 };
 
@@ -69,7 +69,7 @@ PairSums<double> SumShared(const GreyImage& image, const GreyImage& other, const
   return sums;
 }
 
-Light FitLight(const GreyImage& image, const GreyImage& other, const AffineMap& map) {
+LightChange FitLight(const GreyImage& image, const GreyImage& other, const AffineMap& map) {
   const auto [n, a, b, aa, bb, ab] = SumShared(image, other, map);
   if (n < 2 || bb * n - b * b <= 0) return {};
   // By the deviations and not by regression, which would be near zero before the pictures fit.
@@ -116,7 +116,7 @@ class NormalEquations {
 };
 
 // One step; false when there is too little to go by.
-bool Step(const GreyImage& image, const GreyImage& other, AffineMap& map, Light& light) {
+bool Step(const GreyImage& image, const GreyImage& other, AffineMap& map, LightChange& light) {
   NormalEquations equations;
   // Around the middle, so that the numbers of the map disturb each other little.
   const float middle_x = static_cast<float>(image.width) / 2;
@@ -192,7 +192,7 @@ double ScaleOf(const AffineMap& map) {
 }
 
 AffineMap RefineMap(const GreyImage& image, const GreyImage& other, AffineMap map, int steps) {
-  Light light = FitLight(image, other, map);
+  LightChange light = FitLight(image, other, map);
   for (int step = 0; step < steps; ++step) {
     AffineMap next = map;
     if (!Step(image, other, next, light)) break;

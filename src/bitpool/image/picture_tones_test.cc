@@ -11,7 +11,7 @@ namespace {
 using testing::SamePicture;
 using testing::SmoothPicture;
 
-Picture Uniform(Index width, Index height, uint8_t value) {
+Picture UniformPicture(Index width, Index height, uint8_t value) {
   return {.width = width,
           .height = height,
           .pixels = std::vector<uint8_t>(static_cast<size_t>(3 * width * height), value)};
@@ -57,9 +57,9 @@ TEST(MakeGrey, IsTheLuminance) {
   // 255 × 0.299 = 76.2, 255 × 0.587 = 149.7, 255 × 0.114 = 29.1, 2.99 + 11.74 + 3.42 = 18.2
   EXPECT_EQ(picture.pixels,
             (std::vector<uint8_t>{76, 76, 76, 150, 150, 150, 29, 29, 29, 18, 18, 18}));
-  Picture grey = Uniform(3, 2, 201);
+  Picture grey = UniformPicture(3, 2, 201);
   MakeGrey(grey);
-  EXPECT_TRUE(SamePicture(grey, Uniform(3, 2, 201)));
+  EXPECT_TRUE(SamePicture(grey, UniformPicture(3, 2, 201)));
 }
 
 // A white pixel's thirds, and the thirds of these.
@@ -95,7 +95,7 @@ std::vector<double> BoxMeans(const std::vector<double>& values, Index width, Ind
 
 // Each of the four passes rounds by a half at most.
 TEST(Blur, IsTheMeanOfSquaresTwice) {
-  Picture picture = Uniform(13, 9, 0);
+  Picture picture = UniformPicture(13, 9, 0);
   Random random(1);
   for (uint8_t& value : picture.pixels) value = static_cast<uint8_t>(random.Below(256));
   for (const Index radius : {1, 2, 5, 20}) {
@@ -116,9 +116,9 @@ TEST(Blur, LeavesPlainPicturesAndRadiusZeroAlone) {
   for (const Index radius : {0, 1, 3, 50}) {
     for (const int grey : {0, 1, 77, 254, 255}) {
       const auto value = static_cast<uint8_t>(grey);
-      Picture picture = Uniform(7, 3, value);
+      Picture picture = UniformPicture(7, 3, value);
       Blur(picture, radius);
-      EXPECT_TRUE(SamePicture(picture, Uniform(7, 3, value)));
+      EXPECT_TRUE(SamePicture(picture, UniformPicture(7, 3, value)));
     }
   }
   Picture picture = SmoothPicture(30, 20);
@@ -134,14 +134,14 @@ TEST(Sharpen, AddsTheDifferenceToTheBlurredPicture) {
   Sharpen(picture, 100);
   EXPECT_EQ(picture.pixels[0], 0);
   EXPECT_EQ(picture.pixels[6], 255);
-  Picture plain = Uniform(4, 4, 9);
+  Picture plain = UniformPicture(4, 4, 9);
   Sharpen(plain, 3);
-  EXPECT_TRUE(SamePicture(plain, Uniform(4, 4, 9)));
+  EXPECT_TRUE(SamePicture(plain, UniformPicture(4, 4, 9)));
 }
 
 TEST(AddNoise, HasTheMeanZeroAndTheDeviation) {
   for (const double deviation : {3.0, 25.0}) {
-    Picture picture = Uniform(201, 199, 128);
+    Picture picture = UniformPicture(201, 199, 128);
     Random random(7);
     AddNoise(picture, deviation, random);
     double sum = 0, squares = 0, products = 0;
@@ -170,7 +170,7 @@ TEST(AddNoise, IsTheSameForTheSameState) {
   EXPECT_FALSE(SamePicture(noisy(1, 10), noisy(2, 10)));
   EXPECT_TRUE(SamePicture(noisy(1, 0), SmoothPicture(11, 7)));
   Random random(1);
-  Picture black = Uniform(50, 50, 0);
+  Picture black = UniformPicture(50, 50, 0);
   AddNoise(black, 10, random);
   EXPECT_LT(*std::ranges::max_element(black.pixels), 60) << "values below 0 do not wrap";
 }

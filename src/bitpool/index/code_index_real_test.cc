@@ -2,12 +2,12 @@
 
 #include <algorithm>
 #include <map>
-#include <numeric>
 
 #include "bitpool/base/random.h"
 #include "bitpool/codes/hamming_scan.h"
 #include "bitpool/index/code_index.h"
 #include "bitpool/index/index_file.h"
+#include "bitpool/index/testing.h"
 #include "bitpool/io/testing.h"
 
 namespace bitpool {
@@ -15,12 +15,7 @@ namespace {
 
 using testing::ExpectError;
 
-const RunContext& OneThread() {
-  static const RunContext context({.threads = 1});
-  return context;
-}
-
-BinaryCodes RandomCodes(Random& random, int bits, size_t count) {
+BinaryCodes RandomSigns(Random& random, int bits, size_t count) {
   MatrixF values(bits, static_cast<Index>(count));
   for (Index i = 0; i < values.size(); ++i) values(i) = static_cast<float>(random.Uniform()) - 0.5F;
   return BinaryCodes::FromSigns(values);
@@ -36,14 +31,8 @@ MatrixF RandomWeights(Random& random, int bits, Index count, bool ties = false) 
   return weights;
 }
 
-std::vector<int64_t> Count(size_t count, int64_t first = 0) {
-  std::vector<int64_t> ids(count);
-  std::iota(ids.begin(), ids.end(), first);
-  return ids;
-}
-
 // What the index must answer, found the plain way.
-class Model {
+class RealModel {
  public:
   void Put(int64_t id, std::span<const uint8_t> code) { codes_[id] = {code.begin(), code.end()}; }
   void Remove(int64_t id) { codes_.erase(id); }
@@ -70,8 +59,8 @@ class Model {
 
 constexpr RealSearchOptions kExactly = {.how = RealSearch::kExact};
 
-void ExpectSame(const CodeIndex& index, const Model& model, const MatrixF& weights, int64_t k,
-                const RunContext& context) {
+void ExpectSameReal(const CodeIndex& index, const RealModel& model, const MatrixF& weights,
+                    int64_t k, const RunContext& context) {
   const RealSearchResult result = index.SearchReal(weights, k, kExactly, context);
   for (Index q = 0; q < weights.cols(); ++q) {
     std::vector<ScoredNeighbour> expected = model.All(weights, q);
@@ -89,21 +78,21 @@ TEST_P(RealSearchTest, EqualsTheDefinitionAtEveryLengthAndSize) {
   const RunContext two({.threads = 2});
   for (const int bits : {1, 7, 16, 33, 64, 128, 256, 300}) {
     for (const size_t count : {0, 1, 65, 4500}) {
-      const BinaryCodes codes = RandomCodes(random, bits, count);
+      const BinaryCodes codes = RandomSigns(random, bits, count);
       CodeIndex index({.bits = bits, .kind = GetParam()});
-      Model model;
+      RealModel model;
       const std::vector<int64_t> ids = Count(count, 10);
       index.Add(codes, ids);
       for (size_t i = 0; i < count; ++i) model.Put(ids[i], codes.code(static_cast<Index>(i)));
       for (const bool ties : {false, true}) {
         const MatrixF weights = RandomWeights(random, bits, 3, ties);
         for (const int64_t k : {1, 20}) {
-          ExpectSame(index, model, weights, k, OneThread());
-          ExpectSame(index, model, weights, k, two);
+          ExpectSameReal(index, model, weights, k, OneThread());
+          ExpectSameReal(index, model, weights, k, two);
         }
       }
       const MatrixF zeros = MatrixF::Zero(bits, 1);
-      ExpectSame(index, model, zeros, 5, OneThread());
+      ExpectSameReal(index, model, zeros, 5, OneThread());
     }
   }
 }
@@ -111,7 +100,7 @@ TEST_P(RealSearchTest, EqualsTheDefinitionAtEveryLengthAndSize) {
 TEST_P(RealSearchTest, TheSameAtAnyNumberOfThreadsAndEveryInstructionSet) {
   Random random(2);
   const size_t count = 200000;
-  const BinaryCodes codes = RandomCodes(random, 48, count);
+  const BinaryCodes codes = RandomSigns(random, 48, count);
   CodeIndex index({.bits = 48, .kind = GetParam()});
   index.Add(codes, Count(count));
   const MatrixF weights = RandomWeights(random, 48, 35);
@@ -146,10 +135,10 @@ TEST_P(RealSearchTest, TheSameAtAnyNumberOfThreadsAndEveryInstructionSet) {
 
 TEST_P(RealSearchTest, RemovedAndRepeated) {
   Random random(3);
-  const BinaryCodes centres = RandomCodes(random, 64, 40);
+  const BinaryCodes centres = RandomSigns(random, 64, 40);
   BinaryCodes codes(64);
   std::vector<int64_t> ids;
-  Model model;
+  RealModel model;
   for (int64_t i = 0; i < 12000; ++i) {
     std::vector<uint8_t> code(centres.code(i % 40).begin(), centres.code(i % 40).end());
     if (random.Below(3) != 0) code[random.Below(8)] ^= static_cast<uint8_t>(1 << random.Below(8));
@@ -174,16 +163,16 @@ TEST_P(RealSearchTest, RemovedAndRepeated) {
       weights(i, q) = one ? std::abs(weights(i, q)) : -std::abs(weights(i, q));
     }
   }
-  for (const int64_t k : {1, 10, 700}) ExpectSame(index, model, weights, k, OneThread());
+  for (const int64_t k : {1, 10, 700}) ExpectSameReal(index, model, weights, k, OneThread());
 }
 
 // Two stages with enough candidates for all codes are exact; with few, scores are exact and only
 // visible codes are returned.
 TEST_P(RealSearchTest, TwoStages) {
   Random random(4);
-  const BinaryCodes codes = RandomCodes(random, 32, 6000);
+  const BinaryCodes codes = RandomSigns(random, 32, 6000);
   CodeIndex index({.bits = 32, .kind = GetParam()});
-  Model model;
+  RealModel model;
   index.Add(codes, Count(6000));
   for (Index i = 0; i < 6000; ++i) model.Put(i, codes.code(i));
   const MatrixF weights = RandomWeights(random, 32, 6);
@@ -209,7 +198,7 @@ TEST_P(RealSearchTest, TwoStages) {
 TEST_P(RealSearchTest, MappedFilesAnswerTheSame) {
   const testing::TempFolder folder;
   Random random(5);
-  const BinaryCodes codes = RandomCodes(random, 40, 5000);
+  const BinaryCodes codes = RandomSigns(random, 40, 5000);
   const auto index = MakeIndex(codes, GetParam(), OneThread());
   SaveIndex(Env::Posix(), folder / "codes.bpi", index->Snapshot(), IfExists::kFail);
   const auto mapped = OpenIndex(Env::Posix(), folder / "codes.bpi", false, OneThread());

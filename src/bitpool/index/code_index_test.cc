@@ -2,21 +2,16 @@
 
 #include <atomic>
 #include <map>
-#include <numeric>
 #include <thread>
 
 #include "bitpool/base/random.h"
+#include "bitpool/index/testing.h"
 #include "bitpool/io/testing.h"
 
 namespace bitpool {
 namespace {
 
 using testing::ExpectError;
-
-const RunContext& OneThread() {
-  static const RunContext context({.threads = 1});
-  return context;
-}
 
 BinaryCodes RandomCodes(Random& random, int bits, size_t count) {
   std::vector<uint8_t> rows(count * BytesPerCode(bits));
@@ -29,14 +24,8 @@ BinaryCodes RandomCodes(Random& random, int bits, size_t count) {
   return {bits, rows};
 }
 
-std::vector<int64_t> Count(size_t count, int64_t first = 0) {
-  std::vector<int64_t> ids(count);
-  std::iota(ids.begin(), ids.end(), first);
-  return ids;
-}
-
 // What the index must answer, found the plain way.
-class Model {
+class HammingModel {
  public:
   void Put(int64_t id, std::span<const uint8_t> code) { codes_[id] = {code.begin(), code.end()}; }
   void Remove(int64_t id) { codes_.erase(id); }
@@ -57,8 +46,8 @@ class Model {
   std::map<int64_t, std::vector<uint8_t>> codes_;
 };
 
-void ExpectSame(const CodeIndex& index, const Model& model, const BinaryCodes& queries, int64_t k,
-                const RunContext& context) {
+void ExpectSameHamming(const CodeIndex& index, const HammingModel& model,
+                       const BinaryCodes& queries, int64_t k, const RunContext& context) {
   const SearchResult result = index.Search(queries, k, context);
   for (Index q = 0; q < queries.size(); ++q) {
     std::vector<Neighbour> expected = model.All(queries.code(q));
@@ -78,14 +67,14 @@ TEST_P(CodeIndexTest, EqualsBruteForceAtEveryLengthAndSize) {
     for (const size_t count : {0, 1, 63, 64, 65, 500, 4500}) {
       const BinaryCodes codes = RandomCodes(random, bits, count);
       CodeIndex index({.bits = bits, .kind = GetParam()});
-      Model model;
+      HammingModel model;
       const std::vector<int64_t> ids = Count(count, 10);
       index.Add(codes, ids);
       for (size_t i = 0; i < count; ++i) model.Put(ids[i], codes.code(static_cast<Index>(i)));
       const BinaryCodes queries = RandomCodes(random, bits, 9);
       for (const int64_t k : {0, 1, 10, 600}) {
-        ExpectSame(index, model, queries, k, OneThread());
-        ExpectSame(index, model, queries, k, two);
+        ExpectSameHamming(index, model, queries, k, OneThread());
+        ExpectSameHamming(index, model, queries, k, two);
       }
     }
   }
@@ -121,7 +110,7 @@ TEST_P(CodeIndexTest, RandomChangesKeepItRight) {
   for (const int bits : {12, 64}) {
     Random random(static_cast<uint64_t>(bits));
     CodeIndex index({.bits = bits, .kind = GetParam()});
-    Model model;
+    HammingModel model;
     for (int step = 0; step < 600; ++step) {
       const uint64_t action = random.Below(10);
       const auto id = static_cast<int64_t>(random.Below(400));
@@ -145,9 +134,10 @@ TEST_P(CodeIndexTest, RandomChangesKeepItRight) {
       }
       ASSERT_EQ(index.size(), static_cast<Index>(model.size()));
       ASSERT_EQ(index.Contains(id), model.Has(id));
-      if (step % 10 == 0) ExpectSame(index, model, RandomCodes(random, bits, 3), 7, OneThread());
+      if (step % 10 == 0)
+        ExpectSameHamming(index, model, RandomCodes(random, bits, 3), 7, OneThread());
     }
-    ExpectSame(index, model, RandomCodes(random, bits, 20), 50, OneThread());
+    ExpectSameHamming(index, model, RandomCodes(random, bits, 20), 50, OneThread());
   }
 }
 
@@ -155,7 +145,7 @@ TEST_P(CodeIndexTest, RangeSearchFindsAllWithinTheRadius) {
   Random random(4);
   const BinaryCodes codes = RandomCodes(random, 20, 2000);
   CodeIndex index({.bits = 20, .kind = GetParam()});
-  Model model;
+  HammingModel model;
   index.Add(codes, Count(2000));
   for (Index i = 0; i < 2000; ++i) model.Put(i, codes.code(i));
   index.Remove(17);
@@ -254,13 +244,13 @@ TEST_P(CodeIndexTest, SearchesSeeOneMomentWhileOthersChange) {
 TEST_P(CodeIndexTest, ASnapshotKeepsItsMoment) {
   Random random(6);
   CodeIndex index({.bits = 32, .kind = GetParam()});
-  Model model;
+  HammingModel model;
   const BinaryCodes codes = RandomCodes(random, 32, 6000);
   index.Add(codes, Count(6000));
   for (Index i = 0; i < 6000; ++i) model.Put(i, codes.code(i));
   struct Kept {
     IndexSnapshot snapshot;
-    Model model;
+    HammingModel model;
   };
   std::vector<Kept> kept = {{index.Snapshot(), model}};
   int64_t next = 6000;
@@ -323,7 +313,7 @@ TEST_P(CodeIndexTest, ClusteredCodesWithDuplicates) {
   const BinaryCodes centres = RandomCodes(random, 64, 40);
   BinaryCodes codes(64);
   std::vector<int64_t> ids;
-  Model model;
+  HammingModel model;
   for (int64_t i = 0; i < 30000; ++i) {
     std::vector<uint8_t> code(centres.code(i % 40).begin(), centres.code(i % 40).end());
     if (random.Below(3) != 0) code[random.Below(8)] ^= static_cast<uint8_t>(1 << random.Below(8));
@@ -339,7 +329,8 @@ TEST_P(CodeIndexTest, ClusteredCodesWithDuplicates) {
   }
   BinaryCodes queries = RandomCodes(random, 64, 2);
   for (Index c = 0; c < 4; ++c) queries.Append(centres.code(c));
-  for (const int64_t k : {1, 10, 700, 1500}) ExpectSame(index, model, queries, k, OneThread());
+  for (const int64_t k : {1, 10, 700, 1500})
+    ExpectSameHamming(index, model, queries, k, OneThread());
   const auto range = index.RangeSearch(queries, 2, OneThread());
   for (Index q = 0; q < queries.size(); ++q) {
     std::vector<Neighbour> expected = model.All(queries.code(q));

@@ -5,14 +5,10 @@
 #include <numeric>
 
 #include "bitpool/base/random.h"
+#include "bitpool/index/testing.h"
 
 namespace bitpool {
 namespace {
-
-const RunContext& OneThread() {
-  static const RunContext context({.threads = 1});
-  return context;
-}
 
 class CodeSegmentTest : public ::testing::TestWithParam<SegmentLayout> {};
 

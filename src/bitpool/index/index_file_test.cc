@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "bitpool/base/random.h"
+#include "bitpool/index/testing.h"
 #include "bitpool/io/container.h"
 #include "bitpool/io/testing.h"
 
@@ -12,12 +13,7 @@ namespace {
 using testing::ExpectError;
 using testing::TempFolder;
 
-const RunContext& OneThread() {
-  static const RunContext context({.threads = 1});
-  return context;
-}
-
-BinaryCodes RandomCodes(uint64_t seed, size_t count) {
+BinaryCodes CodesOf32Bits(uint64_t seed, size_t count) {
   Random random(seed);
   std::vector<uint8_t> rows(count * 4);
   for (uint8_t& byte : rows) byte = static_cast<uint8_t>(random.Next());
@@ -28,7 +24,7 @@ std::unique_ptr<CodeIndex> SmallIndex(int64_t step) {
   auto index = std::make_unique<CodeIndex>(IndexOptions{.bits = 32});
   std::vector<int64_t> ids;
   for (int64_t i = 0; i < 100; ++i) ids.push_back(5 + i * step);
-  index->Add(RandomCodes(1, 100), ids);
+  index->Add(CodesOf32Bits(1, 100), ids);
   return index;
 }
 
@@ -40,7 +36,7 @@ TEST(IndexFile, RoundTripsWithAndWithoutStoredIds) {
     SaveIndex(Env::Posix(), folder / "a.bpi", index->Snapshot(), IfExists::kFail);
     const auto opened = OpenIndex(Env::Posix(), folder / "a.bpi", true, OneThread());
     EXPECT_EQ(opened->size(), 99);
-    const BinaryCodes queries = RandomCodes(2, 10);
+    const BinaryCodes queries = CodesOf32Bits(2, 10);
     EXPECT_EQ(opened->Search(queries, 12, OneThread()).neighbours,
               index->Search(queries, 12, OneThread()).neighbours);
     // An opened index can be changed like any other.
@@ -53,7 +49,7 @@ TEST(IndexFile, TablesRoundTrip) {
   const TempFolder folder;
   CodeIndex index({.bits = 32, .kind = IndexKind::kMultiIndex});
   std::vector<int64_t> ids;
-  BinaryCodes codes = RandomCodes(1, 5000);
+  BinaryCodes codes = CodesOf32Bits(1, 5000);
   for (Index i = 0; i < 3000; ++i) codes.Append(codes.code(i % 100));  // duplicates
   for (int64_t i = 0; i < 8000; ++i) ids.push_back(i * 2);
   index.Add(codes, ids);
@@ -74,7 +70,7 @@ TEST(IndexFile, DamageIsFoundInTheBackgroundOfASearch) {
   bytes[64 + 3] ^= 1;  // inside the blocks
   WriteFile(Env::Posix(), folder / "a.bpi", testing::ToBytes(bytes), IfExists::kReplace);
   const auto opened = OpenIndex(Env::Posix(), folder / "a.bpi", false, OneThread());
-  const BinaryCodes queries = RandomCodes(2, 1);
+  const BinaryCodes queries = CodesOf32Bits(2, 1);
   ExpectError(ErrorCode::kCorrupt, {"a.bpi", "\"blocks\""}, [&] {
     while (true) opened->Search(queries, 1, OneThread());
   });

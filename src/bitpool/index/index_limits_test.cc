@@ -5,6 +5,7 @@
 
 #include "bitpool/index/code_index.h"
 #include "bitpool/index/index_file.h"
+#include "bitpool/index/testing.h"
 #include "bitpool/io/testing.h"
 
 // Numbers at the ends of their ranges.
@@ -12,11 +13,6 @@ namespace bitpool {
 namespace {
 
 using testing::ExpectError;
-
-const RunContext& OneThread() {
-  static const RunContext context({.threads = 1});
-  return context;
-}
 
 // Three codes of 8 bits, under their ids.
 std::unique_ptr<CodeIndex> ThreeCodes(IndexKind kind) {

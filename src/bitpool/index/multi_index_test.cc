@@ -293,7 +293,7 @@ TEST(MultiIndex, RefusesWhatAreNoCodes) {
 }
 
 // Parts of a small index, to be damaged.
-class MultiIndexFromParts : public testing::Test {
+class MultiIndexFromParts : public ::testing::Test {
  protected:
   MultiIndexFromParts()
       : rows_(CodeMaker(64, Law::kClustered, 31).MakeRows(3000)),

@@ -2,18 +2,11 @@
 
 #include <gtest/gtest.h>
 
-#include <numeric>
-
 #include "bitpool/base/random.h"
+#include "bitpool/index/testing.h"
 
 namespace bitpool {
 namespace {
-
-std::vector<int64_t> Count(size_t count) {
-  std::vector<int64_t> ids(count);
-  std::iota(ids.begin(), ids.end(), int64_t{0});
-  return ids;
-}
 
 TEST(SegmentChoice, KindsAreHonouredAndSmallSegmentsScanned) {
   Random random(1);

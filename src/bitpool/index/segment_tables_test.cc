@@ -4,17 +4,13 @@
 #include <map>
 
 #include "bitpool/base/random.h"
+#include "bitpool/index/testing.h"
 #include "bitpool/io/testing.h"
 
 namespace bitpool {
 namespace {
 
 using testing::ExpectError;
-
-const RunContext& OneThread() {
-  static const RunContext context({.threads = 1});
-  return context;
-}
 
 std::vector<uint8_t> Rows(Random& random, size_t count, uint64_t different) {
   std::vector<uint8_t> rows(count * 2);

@@ -38,7 +38,7 @@ void Save(Env& env, const std::filesystem::path& path, char letter, IfExists if_
   file.Commit();
 }
 
-std::string Saved(char letter) { return std::string(401001, letter) + "end"; }
+std::string Saved(char letter) { return std::string(401001, letter).append("end"); }
 
 TEST(AtomicFile, AppearsOnCommitOnly) {
   const TempFolder folder;

@@ -11,7 +11,7 @@ using testing::TempFolder;
 using testing::ToBytes;
 using testing::ToString;
 
-void Save(Env& env, const std::filesystem::path& path, IfExists if_exists) {
+void SaveText(Env& env, const std::filesystem::path& path, IfExists if_exists) {
   AtomicFile file(env, path, if_exists);
   file.Append(ToBytes("?"));
   file.Append(ToBytes(std::string(400000, 'x')));
@@ -23,9 +23,9 @@ void Save(Env& env, const std::filesystem::path& path, IfExists if_exists) {
 TEST(MemoryFile, HasTheBytesOfTheFile) {
   const TempFolder folder;
   for (const IfExists if_exists : {IfExists::kFail, IfExists::kReplace}) {
-    Save(Env::Posix(), folder / "a", IfExists::kReplace);
+    SaveText(Env::Posix(), folder / "a", IfExists::kReplace);
     const auto bytes = WriteToMemory(
-        [&](Env& env, const std::filesystem::path& path) { Save(env, path, if_exists); });
+        [&](Env& env, const std::filesystem::path& path) { SaveText(env, path, if_exists); });
     EXPECT_EQ(ToString(bytes), ToString(Env::Posix().Map(folder / "a")->bytes()));
   }
 }

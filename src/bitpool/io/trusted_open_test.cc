@@ -17,7 +17,7 @@ using testing::TempFolder;
 
 constexpr uid_t kOwner = 4711, kStranger = 4712;  // of nobody
 
-void Write(const fs::path& path, std::string_view text) {
+void WriteText(const fs::path& path, std::string_view text) {
   fs::create_directories(path.parent_path());
   std::ofstream(path) << text;
 }
@@ -34,7 +34,7 @@ std::string ReadTrusted(const fs::path& path) {
 
 TEST(OpenTrusted, FollowsLinksOfWhoRunsTheProgram) {
   const TempFolder folder;
-  Write(folder / "a/file", "text");
+  WriteText(folder / "a/file", "text");
   fs::create_symlink("file", folder / "a/link");
   fs::create_symlink(folder / "a", folder / "b");
   fs::create_symlink("../a/../a/link", folder / "a/round");
@@ -63,7 +63,7 @@ class StrangersLinks : public ::testing::Test {
  protected:
   void SetUp() override {
     if (geteuid() != 0) GTEST_SKIP() << "only root gives files to others";
-    Write(folder / "private/key", "secret");
+    WriteText(folder / "private/key", "secret");
     fs::create_directory(folder / "shared");
   }
   // The stranger puts a link into the shared folder.

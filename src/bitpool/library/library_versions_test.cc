@@ -20,14 +20,10 @@ namespace {
 using testing::FakeEncode;
 using testing::FakeEncoding;
 using testing::FakePicture;
+using testing::OneThread;
 using testing::PictureFolder;
 using testing::ReadContent;
 using testing::ToBytes;
-
-const RunContext& OneThread() {
-  static const RunContext context({.threads = 1});
-  return context;
-}
 
 // What a library holds: codes by path.
 using Content = std::map<std::string, uint64_t>;

@@ -15,7 +15,7 @@ using testing::FakePicture;
 using ::testing::IsEmpty;
 using testing::PictureFolder;
 
-std::vector<std::string> Paths(const std::vector<FoundPicture>& found) {
+std::vector<std::string> PathsOf(const std::vector<FoundPicture>& found) {
   std::vector<std::string> paths;
   for (const FoundPicture& one : found) paths.push_back(one.path);
   return paths;
@@ -61,10 +61,10 @@ TEST_F(PictureFolders, HiddenFoldersAndExcludedNamesAreLeftAlone) {
     pictures_.Write(path, FakePicture(1));
   }
   const std::vector<fs::path> folders = {pictures_.root()};
-  EXPECT_THAT(Paths(Find({.folders = folders}).found),
+  EXPECT_THAT(PathsOf(Find({.folders = folders}).found),
               ElementsAre("a.jpg", "b.gif", "d/h.jpg", "d/raw/g.jpg", "raw.jpg", "x/d/raw/i.jpg"));
   const auto found = [&](std::vector<std::string> exclude) {
-    return Paths(Find({.folders = folders, .exclude = std::move(exclude)}).found);
+    return PathsOf(Find({.folders = folders, .exclude = std::move(exclude)}).found);
   };
   EXPECT_THAT(found({"*.gif", "raw"}), ElementsAre("a.jpg", "d/h.jpg", "raw.jpg"));
   EXPECT_THAT(found({"d/raw"}),

@@ -20,17 +20,13 @@ namespace fs = std::filesystem;
 using testing::ExpectError;
 using testing::FakePicture;
 using ::testing::HasSubstr;
+using testing::OneThread;
 using testing::PictureFolder;
 using testing::ReadContent;
 using testing::SpottedJpeg;
 using testing::TempFolder;
 using testing::WriteBytes;
 using testing::WriteText;
-
-const RunContext& OneThread() {
-  static const RunContext context({.threads = 1});
-  return context;
-}
 
 // Codes by path, in hexadecimal digits.
 std::map<std::string, std::string> ReadCodes(const LibrarySnapshot& library) {

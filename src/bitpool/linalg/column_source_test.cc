@@ -11,7 +11,7 @@
 namespace bitpool {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 TEST(ColumnSource, AMatrixIsNotCopied) {
   const MatrixF matrix = Random(1).NormalMatrix(5, 20);

@@ -5,7 +5,7 @@
 namespace bitpool {
 namespace {
 
-constexpr size_t kChunkColumns = 1024;
+constexpr size_t kKeptColumns = 1024;
 
 class KeptColumns : public ColumnSource {
  public:
@@ -26,7 +26,7 @@ MatrixF ReadAll(const ColumnSource& source, const RunContext& context) {
   const auto count = static_cast<size_t>(source.size());
   MatrixF columns(source.dimension(), source.size());
   Progress progress = context.StartProgress("computing", "vectors", count);
-  context.ParallelFor(count, kChunkColumns, [&](size_t begin, size_t end) {
+  context.ParallelFor(count, kKeptColumns, [&](size_t begin, size_t end) {
     MatrixF buffer;
     const auto first = static_cast<Index>(begin);
     const auto size = static_cast<Index>(end - begin);

@@ -14,8 +14,8 @@
 namespace bitpool {
 namespace {
 
-using testing::HasSubstr;
-using testing::StartsWith;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
 
 // The nearest centroid by the definition, in double precision.
 Assignment BruteForce(const MatrixF& centroids, const MatrixF& block) {

@@ -12,10 +12,10 @@
 namespace bitpool {
 namespace {
 
-constexpr size_t kChunkColumns = 2048;           // read and summed at once
+constexpr size_t kKmeansColumns = 2048;          // read and summed at once
 constexpr Index kSeedingSamplesPerCluster = 32;  // k-means++ costs this × clusters² distances
 constexpr uint64_t kSampleStream = 1;
-static_assert(kShardAlignment % kChunkColumns == 0);
+static_assert(kShardAlignment % kKmeansColumns == 0);
 
 // What a shard notes of each of its samples.
 constexpr const char* kClusters = "kmeans.clusters";    // its cluster, none before the first pass
@@ -109,7 +109,7 @@ class AssignPass : public SumPass<Sums> {
       Index first = 0;
     };
     context.pool().OrderedReduce(
-        count, kChunkColumns, Chunk{.sums = blank},
+        count, kKmeansColumns, Chunk{.sums = blank},
         [&](Chunk& chunk, size_t begin, size_t end) {
           context.ThrowIfStopped();
           chunk.sums.SetZero();

@@ -15,14 +15,14 @@
 namespace bitpool {
 namespace {
 
-using testing::HasSubstr;
-using testing::StartsWith;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
 
 constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
 // Data with correlated rows of different scales.
-MatrixF MakeData(Index dimension, Index count, uint64_t seed, float mean = 0) {
+MatrixF MakeSamples(Index dimension, Index count, uint64_t seed, float mean = 0) {
   Random random(seed);
   MatrixF data = random.NormalMatrix(dimension, count);
   data += 2 * random.NormalMatrix(dimension, 3) * random.NormalMatrix(3, count);
@@ -30,7 +30,7 @@ MatrixF MakeData(Index dimension, Index count, uint64_t seed, float mean = 0) {
   return data;
 }
 
-struct Reference {
+struct SlowMoments {
   VectorD mean;
   MatrixD scatter;
 };
@@ -41,7 +41,7 @@ MatrixD Centred(const MatrixF& data) {
   return exact.colwise() - exact.rowwise().mean().eval();
 }
 
-Reference TwoPasses(const MatrixF& data) {
+SlowMoments TwoPasses(const MatrixF& data) {
   const MatrixD centred = Centred(data);
   return {.mean = data.cast<double>().rowwise().mean(), .scatter = centred * centred.transpose()};
 }
@@ -59,8 +59,8 @@ TEST(Moments, AgreeWithTwoPasses) {
   for (const auto& [dimension, count] :
        {Case{1, 1}, Case{1, 500}, Case{5, 1}, Case{40, 7}, Case{7, 5000}, Case{200, 30},
         Case{600, 1100}, Case{3, 40000}}) {
-    const MatrixF data = MakeData(dimension, count, 1);
-    const Reference expected = TwoPasses(data);
+    const MatrixF data = MakeSamples(dimension, count, 1);
+    const SlowMoments expected = TwoPasses(data);
     const Moments moments = ComputeMoments(MatrixColumns(data), RunContext());
     EXPECT_EQ(moments.count(), count);
     EXPECT_LT(RelativeError(moments.mean(), expected.mean), 1e-12) << dimension << "×" << count;
@@ -73,8 +73,8 @@ TEST(Moments, AgreeWithTwoPasses) {
 }
 
 TEST(Moments, ALargeMeanCostsNoPrecision) {
-  const MatrixF data = MakeData(20, 6000, 2, 1e6F);
-  const Reference expected = TwoPasses(data);
+  const MatrixF data = MakeSamples(20, 6000, 2, 1e6F);
+  const SlowMoments expected = TwoPasses(data);
   EXPECT_GT(expected.mean.minCoeff(), 9e5);
   const Moments moments = ComputeMoments(MatrixColumns(data), RunContext());
   EXPECT_LT(RelativeError(moments.mean(), expected.mean), 1e-14);
@@ -82,9 +82,9 @@ TEST(Moments, ALargeMeanCostsNoPrecision) {
 }
 
 TEST(Moments, AMeanThatDriftsFromChunkToChunkIsCorrected) {
-  MatrixF data = MakeData(6, 9000, 3);
+  MatrixF data = MakeSamples(6, 9000, 3);
   for (Index i = 0; i < data.cols(); ++i) data.col(i).array() += 0.002F * static_cast<float>(i);
-  const Reference expected = TwoPasses(data);
+  const SlowMoments expected = TwoPasses(data);
   const Moments moments = ComputeMoments(MatrixColumns(data), RunContext());
   EXPECT_LT(RelativeError(moments.scatter(), expected.scatter), 2e-6);
 }
@@ -97,7 +97,7 @@ TEST(Moments, ConstantDataHasNoScatter) {
 }
 
 TEST(Moments, TheSameBitsAtAnyNumberOfThreadsAndFromAnySource) {
-  const MatrixF data = MakeData(210, 20000, 4, 10);
+  const MatrixF data = MakeSamples(210, 20000, 4, 10);
   const Moments one = ComputeMoments(MatrixColumns(data), RunContext({.threads = 1}));
   Moments added(data.rows());
   added.Add(data);
@@ -112,8 +112,8 @@ TEST(Moments, TheSameBitsAtAnyNumberOfThreadsAndFromAnySource) {
 }
 
 TEST(Moments, PartsAddUp) {
-  const MatrixF data = MakeData(12, 3000, 5, 100);
-  const Reference expected = TwoPasses(data);
+  const MatrixF data = MakeSamples(12, 3000, 5, 100);
+  const SlowMoments expected = TwoPasses(data);
   Moments whole(12), added(12);
   Index first = 0;
   for (const Index count : {1, 0, 700, 2, 2297}) {
@@ -226,8 +226,8 @@ TEST(CrossMoments, AgreeWithTwoPasses) {
   for (const auto& [inputs, targets, count] :
        {Case{1, 1, 1}, Case{1, 3, 50}, Case{30, 2, 10}, Case{5, 250, 4100}, Case{300, 4, 2500},
         Case{530, 1600, 12}}) {
-    const MatrixF x = MakeData(inputs, count, 6, 1000);
-    MatrixF t = MakeData(targets, count, 7, -30);
+    const MatrixF x = MakeSamples(inputs, count, 6, 1000);
+    MatrixF t = MakeSamples(targets, count, 7, -30);
     t.row(0) += 2 * x.row(0);
     const MatrixD expected = Centred(t) * Centred(x).transpose();
     const CrossMoments moments =
@@ -263,12 +263,12 @@ void ExpectSameBitsAtAnyNumberOfThreads(const MatrixF& x, const MatrixF& t) {
 }
 
 TEST(CrossMoments, TheSameBitsAtAnyNumberOfThreads) {
-  ExpectSameBitsAtAnyNumberOfThreads(MakeData(30, 20000, 8), MakeData(8, 20000, 9));
-  ExpectSameBitsAtAnyNumberOfThreads(MakeData(530, 1100, 8), MakeData(1600, 1100, 9));
+  ExpectSameBitsAtAnyNumberOfThreads(MakeSamples(30, 20000, 8), MakeSamples(8, 20000, 9));
+  ExpectSameBitsAtAnyNumberOfThreads(MakeSamples(530, 1100, 8), MakeSamples(1600, 1100, 9));
 }
 
 TEST(CrossMoments, PartsAddUp) {
-  const MatrixF x = MakeData(6, 1000, 10, 50), t = MakeData(3, 1000, 11, -7);
+  const MatrixF x = MakeSamples(6, 1000, 10, 50), t = MakeSamples(3, 1000, 11, -7);
   const MatrixD expected = Centred(t) * Centred(x).transpose();
   CrossMoments merged(6, 3), added(6, 3);
   for (const Index first : {0, 250, 500, 750}) {

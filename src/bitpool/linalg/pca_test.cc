@@ -12,7 +12,7 @@
 namespace bitpool {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 // Rows of descending variance, mixed.
 MatrixF MakeData(Index dimension, Index count, uint64_t seed, float mean = 0) {

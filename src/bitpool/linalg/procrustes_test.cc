@@ -12,9 +12,9 @@
 namespace bitpool {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
-void ExpectOrthonormal(const MatrixF& q) {
+void ExpectOrthonormalColumns(const MatrixF& q) {
   const MatrixF gram = q.transpose() * q;
   EXPECT_LE((gram - MatrixF::Identity(q.cols(), q.cols())).norm(),
             1e-6F * static_cast<float>(q.cols()));
@@ -28,7 +28,7 @@ TEST(NearestOrthogonal, IsOrthonormalAndReachesTheBound) {
   for (const auto& [rows, cols] : {Case{1, 1}, Case{2, 2}, Case{33, 33}, Case{20, 7}, Case{5, 1}}) {
     const MatrixF matrix = random.NormalMatrix(rows, cols);
     const MatrixF q = NearestOrthogonal(matrix);
-    ExpectOrthonormal(q);
+    ExpectOrthonormalColumns(q);
     // tr(QᵀM) is at most the sum of the singular values, for any Q.
     const Eigen::JacobiSVD<MatrixD> svd(matrix.cast<double>());
     const double reached = (q.cast<double>().transpose() * matrix.cast<double>()).trace();
@@ -58,8 +58,8 @@ TEST(NearestOrthogonal, AllowsReflections) {
 }
 
 TEST(NearestOrthogonal, WithoutFullRankIsStillOrthonormal) {
-  ExpectOrthonormal(NearestOrthogonal(MatrixF::Zero(6, 4)));
-  ExpectOrthonormal(NearestOrthogonal(MatrixF::Ones(8, 8)));
+  ExpectOrthonormalColumns(NearestOrthogonal(MatrixF::Zero(6, 4)));
+  ExpectOrthonormalColumns(NearestOrthogonal(MatrixF::Ones(8, 8)));
   EXPECT_EQ(NearestOrthogonal(MatrixF(4, 0)).rows(), 4);
 }
 
@@ -74,7 +74,7 @@ TEST(RandomOrthogonal, IsOrthogonalAndReproducible) {
   for (const Index n : {0, 1, 2, 40}) {
     Random a(3), b(3), c(4);
     const MatrixF q = RandomOrthogonal(n, a);
-    ExpectOrthonormal(q);
+    ExpectOrthonormalColumns(q);
     EXPECT_TRUE(SameBits(q, RandomOrthogonal(n, b)));
     EXPECT_TRUE(n <= 1 || !SameBits(q, RandomOrthogonal(n, c)));
   }

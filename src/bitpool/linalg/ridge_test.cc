@@ -13,7 +13,7 @@
 namespace bitpool {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 struct Problem {
   MatrixF x, t;

@@ -10,7 +10,7 @@
 namespace bitpool {
 namespace {
 
-[[noreturn]] void Refuse(const std::string& problem) {
+[[noreturn]] void RefuseShard(const std::string& problem) {
   throw Error(ErrorCode::kInvalidArgument, problem);
 }
 
@@ -19,8 +19,8 @@ const MatrixF& NotedColumns(Shard& shard, const std::string& name, bool needed) 
   if (!needed) return none;
   const MatrixF& noted = shard.Matrix(name);
   if (noted.cols() != shard.place().count || (noted.rows() == 0 && noted.cols() > 0)) {
-    Refuse(fmt::format("the shard has {} samples and {} columns \"{}\"", shard.place().count,
-                       noted.cols(), name));
+    RefuseShard(fmt::format("the shard has {} samples and {} columns \"{}\"", shard.place().count,
+                            noted.cols(), name));
   }
   return noted;
 }
@@ -35,8 +35,8 @@ Shard::Shard(const ColumnSource& all) : Shard({.count = all.size(), .total = all
 
 void Shard::Give(const std::string& name, const ColumnSource& columns) {
   if (columns.size() != place_.count) {
-    Refuse(fmt::format("columns \"{}\" of a shard: expected {}, one per sample, got {}", name,
-                       place_.count, columns.size()));
+    RefuseShard(fmt::format("columns \"{}\" of a shard: expected {}, one per sample, got {}", name,
+                            place_.count, columns.size()));
   }
   given_[name] = &columns;
 }
@@ -74,7 +74,7 @@ void Shard::VisitNotes(FieldVisitor& fields) {
   }
   fields.Visit("notes", names);
   fields.Visit("note_types", types);
-  if (names.size() != types.size()) Refuse("notes of a shard: expected a type for each");
+  if (names.size() != types.size()) RefuseShard("notes of a shard: expected a type for each");
   for (size_t i = 0; i < names.size(); ++i) {
     auto& note = notes_[names[i]];
     if (note.index() != static_cast<size_t>(types[i])) note = BlankNote(types[i]);
@@ -94,7 +94,7 @@ Shard::AnyNote Shard::BlankNote(int32_t type) {
     case 2:
       return std::vector<int32_t>();
     default:
-      Refuse(fmt::format("notes of a shard: there is no type {}", type));
+      RefuseShard(fmt::format("notes of a shard: there is no type {}", type));
   }
 }
 
@@ -113,12 +113,12 @@ void LocalShards::Run(Pass& pass, const RunContext& context,
 }
 
 Index RequireWhole(const std::vector<ShardPlace>& places) {
-  if (places.empty()) Refuse("there are no shards");
+  if (places.empty()) RefuseShard("there are no shards");
   Index next = 0;
   for (const ShardPlace& place : places) {
     place.Validate();
     if (place.first != next || place.total != places.front().total) {
-      Refuse(
+      RefuseShard(
           fmt::format("shards: expected one of {} samples from sample {} on, got one of {} from "
                       "sample {} on",
                       places.front().total, next, place.total, place.first));
@@ -126,8 +126,8 @@ Index RequireWhole(const std::vector<ShardPlace>& places) {
     next += place.count;
   }
   if (next != places.front().total) {
-    Refuse(fmt::format("shards: {} of {} samples are missing", places.front().total - next,
-                       places.front().total));
+    RefuseShard(fmt::format("shards: {} of {} samples are missing", places.front().total - next,
+                            places.front().total));
   }
   return next;
 }

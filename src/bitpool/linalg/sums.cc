@@ -10,7 +10,7 @@
 namespace bitpool {
 namespace {
 
-[[noreturn]] void Refuse(const std::string& problem) {
+[[noreturn]] void RefuseSum(const std::string& problem) {
   throw Error(ErrorCode::kInvalidArgument, problem);
 }
 
@@ -29,7 +29,7 @@ void VisitVector(FieldVisitor& fields, const std::string& name, Vector& values) 
       fields, name, values, [](const Vector& vector) -> Matrix { return vector; },
       [&](const Matrix& matrix) -> Vector {
         if (matrix.cols() != 1) {
-          Refuse(fmt::format("{}: expected a vector, got {} columns", name, matrix.cols()));
+          RefuseSum(fmt::format("{}: expected a vector, got {} columns", name, matrix.cols()));
         }
         return matrix.col(0);
       });
@@ -39,13 +39,13 @@ void VisitVector(FieldVisitor& fields, const std::string& name, Vector& values) 
 
 void ShardPlace::Validate() const {
   if (first < 0 || count < 0 || total < 0 || first > total || count > total - first) {
-    Refuse(fmt::format("a shard of {} samples from sample {} on is not inside {} samples", count,
-                       first, total));
+    RefuseSum(fmt::format("a shard of {} samples from sample {} on is not inside {} samples", count,
+                          first, total));
   }
   const Index end = first + count;
   if ((first % kShardAlignment != 0 && first != total) ||
       (end % kShardAlignment != 0 && end != total)) {
-    Refuse(
+    RefuseSum(
         fmt::format("a shard of {} samples from sample {} on: expected to begin and, but for the "
                     "last, to end at a multiple of {}",
                     count, first, kShardAlignment));
@@ -64,7 +64,7 @@ void FieldVisitor::Visit(const std::string& name, double& value) {
   VisitAs<MatrixD>(
       *this, name, value, [](double number) { return MatrixD::Constant(1, 1, number); },
       [&](const MatrixD& matrix) {
-        if (matrix.size() != 1) Refuse(name + ": expected one number");
+        if (matrix.size() != 1) RefuseSum(name + ": expected one number");
         return matrix(0, 0);
       });
 }
@@ -73,7 +73,7 @@ void FieldVisitor::Visit(const std::string& name, Index& value) {
   VisitAs<std::vector<int64_t>>(
       *this, name, value, [](Index number) { return std::vector<int64_t>{number}; },
       [&](const std::vector<int64_t>& numbers) {
-        if (numbers.size() != 1) Refuse(name + ": expected one whole number");
+        if (numbers.size() != 1) RefuseSum(name + ": expected one whole number");
         return numbers[0];
       });
 }
@@ -82,7 +82,7 @@ void FieldVisitor::Visit(const std::string& name, int& value) {
   Index wide = value;
   Visit(name, wide);
   if (wide < std::numeric_limits<int>::min() || wide > std::numeric_limits<int>::max()) {
-    Refuse(fmt::format("{}: {} is too large", name, wide));
+    RefuseSum(fmt::format("{}: {} is too large", name, wide));
   }
   value = static_cast<int>(wide);
 }
@@ -109,7 +109,7 @@ void FieldVisitor::Visit(const std::string& name, std::vector<std::string>& text
   texts.clear();
   for (size_t begin = 0; begin < lines.size();) {
     const size_t end = lines.find('\n', begin);
-    if (end == std::string::npos) Refuse(name + ": expected lines of text");
+    if (end == std::string::npos) RefuseSum(name + ": expected lines of text");
     texts.push_back(lines.substr(begin, end - begin));
     begin = end + 1;
   }
@@ -144,7 +144,7 @@ void Sums::Merge(const Sums& other) {
         return a.first == b.first && a.second.rows() == b.second.rows() &&
                a.second.cols() == b.second.cols();
       });
-  if (!alike) Refuse("sums of other sizes cannot be merged");
+  if (!alike) RefuseSum("sums of other sizes cannot be merged");
   for (size_t i = 0; i < matrices_.size(); ++i) matrices_[i].second += other.matrices_[i].second;
 }
 

@@ -14,7 +14,7 @@ MatrixD RandomSymmetric(Index size, uint64_t seed) {
   return normal + normal.transpose();
 }
 
-void ExpectOrthonormal(const MatrixD& vectors) {
+void ExpectOrthonormalVectors(const MatrixD& vectors) {
   const MatrixD gram = vectors.transpose() * vectors;
   EXPECT_LT((gram - MatrixD::Identity(gram.rows(), gram.cols())).norm(), 1e-11);
 }
@@ -33,7 +33,7 @@ TEST(SymmetricEigen, AgreesWithEigen) {
       EXPECT_LT((eigen.values - reference.eigenvalues().reverse().head(count)).norm(), 1e-11);
       const MatrixD image = eigen.vectors * eigen.values.asDiagonal();
       EXPECT_LT((matrix * eigen.vectors - image).norm(), 1e-10);
-      ExpectOrthonormal(eigen.vectors);
+      ExpectOrthonormalVectors(eigen.vectors);
     }
   }
 }
@@ -68,7 +68,7 @@ TEST(SymmetricEigen, EqualEigenvaluesStillGiveAnOrthonormalBasis) {
     for (const Index count : {2, 32}) {
       const SymmetricEigen eigen = ComputeSymmetricEigen(value * MatrixD::Identity(32, 32), count);
       EXPECT_LT((eigen.values.array() - value).abs().maxCoeff(), 1e-14);
-      ExpectOrthonormal(eigen.vectors);
+      ExpectOrthonormalVectors(eigen.vectors);
     }
   }
 }

@@ -15,9 +15,9 @@
 namespace bitpool {
 namespace {
 
-using testing::AllOf;
-using testing::HasSubstr;
-using testing::IsEmpty;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 
 BinaryCodes RandomCodes(Random& random, int bits, Index count) {
   return BinaryCodes::FromSigns(random.NormalMatrix(bits, count));

@@ -13,8 +13,8 @@
 namespace bitpool {
 namespace {
 
-using testing::ElementsAre;
-using testing::HasSubstr;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 
 // By the definition, in double precision.
 Neighbours BruteForce(const MatrixF& database, const MatrixF& queries, Index k) {

@@ -8,7 +8,7 @@
 namespace bitpool {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 TEST(Protocol, DescribesEverythingThatMakesADifference) {
   EXPECT_EQ(

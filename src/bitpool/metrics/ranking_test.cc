@@ -14,8 +14,8 @@
 namespace bitpool {
 namespace {
 
-using testing::ElementsAre;
-using testing::HasSubstr;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 
 constexpr Judgement kYes = Judgement::kRelevant;
 constexpr Judgement kNo = Judgement::kIrrelevant;

@@ -39,7 +39,7 @@ PictureExtraction Job(const TempFolder& folder) {
 }
 
 // Names that are not in the order they were written; the last is no UTF-8.
-std::vector<std::string> WritePictures(const TempFolder& folder) {
+std::vector<std::string> WriteSpots(const TempFolder& folder) {
   std::vector<std::string> names;
   for (int i = 0; i < 9; ++i) {
     names.push_back((i % 2 == 0 ? "even/" : "odd/") + std::to_string(9 - i) + ".jpg");
@@ -89,7 +89,7 @@ void ExtractUntil(uint64_t pictures, const PictureExtraction& job) {
 
 TEST(ExtractPictures, WritesWhatTheExtractorFindsInOrder) {
   const TempFolder folder;
-  std::vector<std::string> names = WritePictures(folder);
+  std::vector<std::string> names = WriteSpots(folder);
   std::ranges::sort(names);
   const ExtractedPictures result =
       ExtractPictures(Env::Posix(), Describer(), Job(folder), RunContext({.threads = 2}));
@@ -120,7 +120,7 @@ TEST(ExtractPictures, WritesWhatTheExtractorFindsInOrder) {
 
 TEST(ExtractPictures, TheSameFileAtAnyNumberOfThreadsAndSizeOfParts) {
   const TempFolder folder;
-  WritePictures(folder);
+  WriteSpots(folder);
   PictureExtraction job = Job(folder);
   ExtractPictures(Env::Posix(), Describer(), job, RunContext({.threads = 1}));
   const std::string expected = Content(job.output);
@@ -134,7 +134,7 @@ TEST(ExtractPictures, TheSameFileAtAnyNumberOfThreadsAndSizeOfParts) {
 
 TEST(ExtractPictures, EmbedsWhereTheDescriberDoes) {
   const TempFolder folder;
-  WritePictures(folder);
+  WriteSpots(folder);
   Random random(1);
   const MatrixF sample = random.NormalMatrix(128, 600);
   const TriangulationEmbedding embedding =
@@ -153,7 +153,7 @@ TEST(ExtractPictures, EmbedsWhereTheDescriberDoes) {
 
 TEST(ExtractPictures, LeavesOutAndReportsWhatFails) {
   const TempFolder folder;
-  WritePictures(folder);
+  WriteSpots(folder);
   const auto jpeg = SpottedJpeg(1);
   WriteBytes(folder / "pictures/cut.jpg", std::span(jpeg).first(jpeg.size() / 2));
   WriteText(folder / "pictures/even/text.jpg", "no picture");
@@ -175,7 +175,7 @@ TEST(ExtractPictures, LeavesOutAndReportsWhatFails) {
 
 TEST(ExtractPictures, GoesOnAfterAnInterruption) {
   const TempFolder folder;
-  WritePictures(folder);
+  WriteSpots(folder);
   WriteText(folder / "pictures/even/0.jpg", "no picture");  // the first of all
   PictureExtraction job = Job(folder);
   ExtractPictures(Env::Posix(), Describer(), job, RunContext());
@@ -197,7 +197,7 @@ TEST(ExtractPictures, GoesOnAfterAnInterruption) {
 
 TEST(ExtractPictures, PartsOfOtherPicturesOrAnotherWayAreNotUsed) {
   const TempFolder folder;
-  const std::vector<std::string> names = WritePictures(folder);
+  const std::vector<std::string> names = WriteSpots(folder);
   PictureExtraction job = Job(folder);
   const auto interrupt_then = [&](const auto& change, const PictureDescriber& describer) {
     if (fs::exists(job.output)) fs::remove(job.output);
@@ -229,7 +229,7 @@ PictureExtraction JobWithViews(const TempFolder& folder, Index count) {
 
 TEST(ExtractPictures, WritesTheViewsBehindTheirPicture) {
   const TempFolder folder;
-  std::vector<std::string> names = WritePictures(folder);
+  std::vector<std::string> names = WriteSpots(folder);
   std::ranges::sort(names);
   const PictureExtraction job = JobWithViews(folder, 2);
   const ExtractedPictures result =
@@ -263,7 +263,7 @@ TEST(ExtractPictures, WritesTheViewsBehindTheirPicture) {
 
 TEST(ExtractPictures, WithViewsIsTheSameAtAnyNumberOfThreadsAndSizeOfParts) {
   const TempFolder folder;
-  WritePictures(folder);
+  WriteSpots(folder);
   PictureExtraction job = JobWithViews(folder, 2);
   job.views.kind = ViewKind::kCopies;
   ExtractPictures(Env::Posix(), Describer(), job, RunContext({.threads = 1}));
@@ -276,7 +276,7 @@ TEST(ExtractPictures, WithViewsIsTheSameAtAnyNumberOfThreadsAndSizeOfParts) {
 
 TEST(ExtractPictures, PartsWithOtherViewsAreNotUsed) {
   const TempFolder folder;
-  WritePictures(folder);
+  WriteSpots(folder);
   const auto resumed_with = [&](const ViewPlan& plan) {
     PictureExtraction job = JobWithViews(folder, 1);
     ExtractUntil(8, job);
@@ -297,7 +297,7 @@ TEST(ExtractPictures, PartsWithOtherViewsAreNotUsed) {
 
 TEST(ExtractPictures, LeavesOutFailedPicturesWithTheirViews) {
   const TempFolder folder;
-  WritePictures(folder);
+  WriteSpots(folder);
   WriteText(folder / "pictures/even/text.jpg", "no picture");
   WriteBytes(folder / "pictures/odd/plain.jpg", EncodeJpeg(UniformPicture(96, 72), 90));
   const PictureExtraction job = JobWithViews(folder, 2);
@@ -344,7 +344,7 @@ TEST(ExtractPictures, AViewWithoutFeaturesHasThoseOfItsPicture) {
 
 TEST(ExtractPictures, AnyFailureOfTheDiskLeavesNoOutput) {
   const TempFolder folder;
-  WritePictures(folder);
+  WriteSpots(folder);
   PictureExtraction job = Job(folder);
   testing::FaultyEnv counting(0);
   ExtractPictures(counting, Describer(), job, RunContext({.threads = 1}));
@@ -380,7 +380,7 @@ TEST(ExtractPictures, TheEdges) {
   EXPECT_EQ(extract().pictures, 0);
   EXPECT_EQ(FeatureFile::Open(Env::Posix(), job.output).size(), 0);
   ExpectError(ErrorCode::kInvalidArgument, {"out.bpf", "exists"}, extract);
-  WritePictures(folder);
+  WriteSpots(folder);
   job.if_exists = IfExists::kReplace;
   job.limit = 3;
   EXPECT_EQ(extract().pictures, 3);

@@ -20,7 +20,9 @@ namespace {
 using testing::ExpectError;
 using testing::SpottedPicture;
 
-int Distance(const PictureCode& a, const PictureCode& b) { return HammingDistance(a.code, b.code); }
+int CodeDistance(const PictureCode& a, const PictureCode& b) {
+  return HammingDistance(a.code, b.code);
+}
 
 TEST(ShippedCoder, HasTheBitsItSays) {
   EXPECT_EQ(ShippedCoder().bits(), kShippedBits);
@@ -36,10 +38,10 @@ TEST(ShippedCoder, TellsCopiesFromStrangers) {
        {PictureEdit::kHalfSize, PictureEdit::kStrongJpeg, PictureEdit::kGrey, PictureEdit::kSquare,
         PictureEdit::kWideBorder}) {
     const PictureCode copy = coder.Encode(EncodeJpeg(ApplyEdit(edit, picture), 90));
-    EXPECT_LE(Distance(copy, code), 12) << NameOf(edit);
+    EXPECT_LE(CodeDistance(copy, code), 12) << NameOf(edit);
   }
   for (const uint64_t seed : {2, 3, 4}) {
-    EXPECT_GT(Distance(coder.Encode(EncodeJpeg(SpottedPicture(320, 240, seed), 90)), code), 16);
+    EXPECT_GT(CodeDistance(coder.Encode(EncodeJpeg(SpottedPicture(320, 240, seed), 90)), code), 16);
   }
 }
 
@@ -48,8 +50,8 @@ TEST(EncodeMirrored, IsNearToTheCodeOfTheMirroredPicture) {
   const Picture picture = SpottedPicture(320, 240, 5);
   const std::vector<std::byte> bytes = EncodeJpeg(picture, 95);
   const PictureCode mirrored = coder.Encode(EncodeJpeg(Mirrored(picture), 95));
-  EXPECT_LE(Distance(coder.EncodeMirrored(bytes), mirrored), 4);
-  EXPECT_GT(Distance(coder.Encode(bytes), mirrored), 12);
+  EXPECT_LE(CodeDistance(coder.EncodeMirrored(bytes), mirrored), 4);
+  EXPECT_GT(CodeDistance(coder.Encode(bytes), mirrored), 12);
   EXPECT_EQ(coder.EncodeMirrored(bytes).facts.width, 320);
 }
 

@@ -12,7 +12,7 @@
 namespace bitpool {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 // A and b as the formulas have them.
 struct Dense {

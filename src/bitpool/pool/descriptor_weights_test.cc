@@ -15,7 +15,7 @@
 namespace bitpool {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 constexpr PoolingSolver kSolvers[] = {PoolingSolver::kAuto, PoolingSolver::kConjugateGradients,
                                       PoolingSolver::kDual, PoolingSolver::kDirect};

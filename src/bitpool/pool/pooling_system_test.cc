@@ -18,7 +18,7 @@
 namespace bitpool {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 std::span<const float> SpanOf(const VectorF& v) {
   return {v.data(), static_cast<size_t>(v.size())};
@@ -66,8 +66,8 @@ void ExpectAllSolversAgree(const Coupling& coupling, const PoolingOptions& optio
   const PoolingHints hints = {.label = SpanOf(label)};
   for (const PoolingSolver solver : {PoolingSolver::kAuto, PoolingSolver::kConjugateGradients,
                                      PoolingSolver::kDual, PoolingSolver::kDirect}) {
-    SCOPED_TRACE(testing::Message() << "D " << v.rows() << ", n " << v.cols() << ", mu "
-                                    << options.mu << ", solver " << static_cast<int>(solver));
+    SCOPED_TRACE(::testing::Message() << "D " << v.rows() << ", n " << v.cols() << ", mu "
+                                      << options.mu << ", solver " << static_cast<int>(solver));
     const Pooled pooled = PoolingSystem(coupling, With(options, solver)).Solve(v, hints);
     EXPECT_TRUE(pooled.converged);
     EXPECT_LE(system.RelativeResidual(pooled.vector), residual);
@@ -119,7 +119,7 @@ MatrixF WithCondition(Index dimension, Index count, double condition) {
 TEST(PoolingSystem, AllSolversAgreeAtAnyCondition) {
   for (const double condition : {1.0, 10.0, 1e2, 1e4, 1e6, 1e8}) {
     for (const Index count : {12, 40, 70}) {
-      SCOPED_TRACE(testing::Message() << "condition " << condition << ", n " << count);
+      SCOPED_TRACE(::testing::Message() << "condition " << condition << ", n " << count);
       const MatrixF v = WithCondition(40, count, condition);
       const PoolingOptions options = {.mu = 1, .max_iterations = 1000};
       const System system = SystemOf(Coupling::None(40), options, v);

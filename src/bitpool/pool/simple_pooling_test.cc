@@ -12,7 +12,7 @@
 namespace bitpool {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 TEST(SimplePooling, AgreesWithLoops) {
   for (const Index dimension : {1, 3, 50}) {

@@ -11,7 +11,7 @@
 namespace bitpool {
 namespace {
 
-constexpr size_t kLabelCharacters = 20;
+constexpr size_t kBarLabelCharacters = 20;
 constexpr double kRowHeight = 32;
 constexpr double kBarHeight = 18;
 
@@ -23,7 +23,7 @@ std::string ValueText(const BarChart& chart, const BarRow& row) {
 Frame PlaceFrame(const BarChart& chart, double top) {
   double label_width = 0, value_width = 0;
   for (const BarRow& row : chart.rows) {
-    label_width = std::max(label_width, TextWidth(Shortened(row.label, kLabelCharacters)));
+    label_width = std::max(label_width, TextWidth(Shortened(row.label, kBarLabelCharacters)));
     value_width = std::max(value_width, TextWidth(ValueText(chart, row)));
   }
   const double left = label_width + 10;
@@ -41,7 +41,7 @@ void DrawRow(const BarChart& chart, const BarRow& row, const Axis& axis, const F
   const double zero = chart.log_x ? frame.left : x_of(0);
   double end = zero;
   svg.OpenGroup(row.emphasised ? "row strong" : "row");
-  svg.Text(frame.left - 8, y, "label end centred", Shortened(row.label, kLabelCharacters));
+  svg.Text(frame.left - 8, y, "label end centred", Shortened(row.label, kBarLabelCharacters));
   if (CanShow(row.value, chart.log_x)) {
     end = x_of(row.value);
     svg.Rect({std::min(zero, end), y - kBarHeight / 2, std::max(zero, end), y + kBarHeight / 2},

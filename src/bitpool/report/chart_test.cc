@@ -18,8 +18,8 @@ using testing::MarkupElement;
 using testing::ReadMarkup;
 using testing::Select;
 
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr double kNoNumber = std::numeric_limits<double>::quiet_NaN();
+constexpr double kBeyondAll = std::numeric_limits<double>::infinity();
 
 std::vector<std::string> Texts(const std::vector<MarkupElement>& elements) {
   std::vector<std::string> texts;
@@ -105,9 +105,9 @@ TEST(LineChart, EndLabelsDoNotOverlap) {
 
 TEST(LineChart, MissingValuesAreGaps) {
   LineChart chart = TwoLines();
-  chart.series = {{"a", {1, 2, 3, 4, 5, 6}, {1, 2, kNan, 4, 5, kInfinity}, {}, false},
-                  {"alone", {1, 2, 3}, {kNan, 2, kNan}, {kNan, kNan, 1}, false},
-                  {"none", {1, kNan}, {kNan, 2}, {}, false}};
+  chart.series = {{"a", {1, 2, 3, 4, 5, 6}, {1, 2, kNoNumber, 4, 5, kBeyondAll}, {}, false},
+                  {"alone", {1, 2, 3}, {kNoNumber, 2, kNoNumber}, {kNoNumber, kNoNumber, 1}, false},
+                  {"none", {1, kNoNumber}, {kNoNumber, 2}, {}, false}};
   const std::string rendered = RenderSvg(chart);
   EXPECT_EQ(rendered.find("nan"), std::string::npos);
   EXPECT_EQ(rendered.find("inf"), std::string::npos);
@@ -146,7 +146,7 @@ TEST(LineChart, OnePointAndNoData) {
   LineChart chart{.title = "t", .x_label = "x", .y_label = "y", .series = {}};
   chart.series = {{"a", {3}, {7}, {}, false}};
   EXPECT_EQ(Select(ReadMarkup(RenderSvg(chart)), "path", "marker").size(), 2U);
-  chart.series = {{"a", {3}, {kNan}, {}, false}};
+  chart.series = {{"a", {3}, {kNoNumber}, {}, false}};
   EXPECT_THAT(Texts(Select(ReadMarkup(RenderSvg(chart)), "text")), ::testing::Contains("no data"));
   chart.series.clear();
   EXPECT_THAT(Texts(Select(ReadMarkup(RenderSvg(chart)), "text")), ::testing::Contains("no data"));
@@ -162,22 +162,22 @@ TEST(LineChart, RefusesSizesThatDoNotAgree) {
   EXPECT_THROW(RenderSvg(chart), Error);
 }
 
-constexpr const char* kHostile = "</text><script>&\"'";
+constexpr const char* kHostileLabel = "</text><script>&\"'";
 
 TEST(LineChart, EscapesText) {
   LineChart chart = TwoLines();
-  chart.title = chart.x_label = chart.y_label = chart.series[0].name = kHostile;
+  chart.title = chart.x_label = chart.y_label = chart.series[0].name = kHostileLabel;
   const auto svg = ReadMarkup(RenderSvg(chart));
   EXPECT_TRUE(Select(svg, "script").empty());
-  EXPECT_EQ(Select(svg, "title")[0].text, kHostile);
-  EXPECT_EQ(Select(svg, "text", "heading")[0].text, kHostile);
-  EXPECT_EQ(Select(svg, "text", "label")[0].text, kHostile);
+  EXPECT_EQ(Select(svg, "title")[0].text, kHostileLabel);
+  EXPECT_EQ(Select(svg, "text", "heading")[0].text, kHostileLabel);
+  EXPECT_EQ(Select(svg, "text", "label")[0].text, kHostileLabel);
 }
 
 BarChart Times() {
   return {.title = "Time",
           .x_label = "seconds",
-          .rows = {{"RBA", 40, "s", true}, {"ITQ", 10, "", false}, {"none", kNan, "", false}},
+          .rows = {{"RBA", 40, "s", true}, {"ITQ", 10, "", false}, {"none", kNoNumber, "", false}},
           .log_x = false,
           .format = "{:.1f}"};
 }
@@ -214,13 +214,13 @@ TEST(BarChart, LogAndNegativeValues) {
 
 TEST(BarChart, NoDataAndEscapes) {
   BarChart chart = Times();
-  chart.rows = {{"a", kNan, "", false}};
+  chart.rows = {{"a", kNoNumber, "", false}};
   EXPECT_THAT(RenderSvg(chart), HasSubstr("no data"));
   EXPECT_THAT(RenderSvg(BarChart{}), HasSubstr("no data"));
   chart = Times();
-  chart.title = chart.x_label = chart.rows[0].label = chart.rows[0].note = kHostile;
+  chart.title = chart.x_label = chart.rows[0].label = chart.rows[0].note = kHostileLabel;
   const auto svg = ReadMarkup(RenderSvg(chart));
-  EXPECT_EQ(Select(svg, "text", "value")[0].text, std::string("40.0 ") + kHostile);
+  EXPECT_EQ(Select(svg, "text", "value")[0].text, std::string("40.0 ") + kHostileLabel);
   chart.format = "{:d}";
   EXPECT_THROW(RenderSvg(chart), Error);
 }
@@ -234,7 +234,7 @@ HeatMap Surface() {
                 .values = MatrixD(2, 3),
                 .format = "{:.2f}"};
   chart.values << 0.1, 0.2, 0.3,  //
-      0.4, 0.9, kNan;
+      0.4, 0.9, kNoNumber;
   return chart;
 }
 
@@ -285,7 +285,7 @@ TEST(HeatMap, EqualValuesManyColumnsAndNoData) {
   HeatMap chart = Surface();
   chart.values.setConstant(0.5);
   EXPECT_EQ(Select(ReadMarkup(RenderSvg(chart)), "rect", "best").size(), 6U);
-  chart.values.setConstant(kNan);
+  chart.values.setConstant(kNoNumber);
   EXPECT_THAT(RenderSvg(chart), HasSubstr("no data"));
   EXPECT_THAT(RenderSvg(HeatMap{}), HasSubstr("no data"));
   chart.x_values.assign(40, 1);
@@ -297,8 +297,8 @@ TEST(HeatMap, EqualValuesManyColumnsAndNoData) {
 
 TEST(HeatMap, RefusesAndEscapes) {
   HeatMap chart = Surface();
-  chart.title = chart.x_label = chart.y_label = kHostile;
-  EXPECT_EQ(Select(ReadMarkup(RenderSvg(chart)), "text", "heading")[0].text, kHostile);
+  chart.title = chart.x_label = chart.y_label = kHostileLabel;
+  EXPECT_EQ(Select(ReadMarkup(RenderSvg(chart)), "text", "heading")[0].text, kHostileLabel);
   chart.x_values.pop_back();
   EXPECT_THROW(RenderSvg(chart), Error);
 }

@@ -14,7 +14,7 @@ namespace {
 
 using ::testing::ElementsAre;
 
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+constexpr double kNoResult = std::numeric_limits<double>::quiet_NaN();
 
 Experiment Sample() {
   return {.name = "retrieval",
@@ -25,8 +25,8 @@ Experiment Sample() {
           .results = {{"RBA", 16, "mAP", 0.41, 0.01, 3},
                       {"RBA", 8, "mAP", 0.3104, 0, 1},
                       {"ITQ", 8, "mAP", 0.3096, 0.002, 3},
-                      {"LSH", 8, "mAP", 0.1, kNan, 3},
-                      {"LSH", 16, "mAP", kNan, 0, 3},
+                      {"LSH", 8, "mAP", 0.1, kNoResult, 3},
+                      {"LSH", 16, "mAP", kNoResult, 0, 3},
                       {"RBA", 8, "seconds", 40, 1, 3},
                       {"ITQ", 8, "seconds", 4, 1, 3}}};
 }
@@ -116,7 +116,7 @@ TEST(TableOf, LowerIsBetter) {
 TEST(TableOf, NothingMeasuredAndMeasuredTwice) {
   EXPECT_TRUE(TableOf(Sample(), "none", "{:.2f}", true).rows.empty());
   Experiment all_missing = Sample();
-  for (ExperimentResult& result : all_missing.results) result.mean = kNan;
+  for (ExperimentResult& result : all_missing.results) result.mean = kNoResult;
   for (const auto& row : TableOf(all_missing, "mAP", "{:.2f}", true).rows) {
     for (const ReportCell& cell : row) EXPECT_FALSE(cell.emphasised);
   }

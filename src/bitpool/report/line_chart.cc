@@ -17,7 +17,7 @@ namespace {
 
 constexpr size_t kColours = 10;
 constexpr size_t kShapes = 5;
-constexpr size_t kLabelCharacters = 18;
+constexpr size_t kLegendCharacters = 18;
 constexpr double kPlotHeight = 290;
 constexpr double kLabelGap = kFontSize + 3;
 constexpr double kLeader = 26;       // from the plot to the label's marker
@@ -144,7 +144,7 @@ class LinePlot {
   }
 
   std::string LabelOf(size_t series) const {
-    return Shortened(chart_.series[series].name, kLabelCharacters);
+    return Shortened(chart_.series[series].name, kLegendCharacters);
   }
 
   double X(double value) const {

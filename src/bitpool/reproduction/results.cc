@@ -6,7 +6,7 @@ namespace bitpool {
 namespace {
 
 // Our mAP − the paper's, where both have a figure.
-nlohmann::json DifferencesOf(const Experiment& experiment) {
+nlohmann::json DifferencesJson(const Experiment& experiment) {
   nlohmann::json differences = nlohmann::json::array();
   for (const ExperimentResult& ours : experiment.results) {
     if (ours.metric != kMap) continue;
@@ -37,7 +37,7 @@ nlohmann::json PartToJson(const EntrySpec& entry, const EntryPart& part,
   nlohmann::json json = {{"heading", part.heading},
                          {"runs", RunsOf(part, reproduction)},
                          {"results", ToJson(experiment)["results"]},
-                         {"differences_to_paper", DifferencesOf(experiment)}};
+                         {"differences_to_paper", DifferencesJson(experiment)}};
   if (part.kind == EntryKind::kSteps) {
     for (const PaperStepTime& time : PaperStepTimes()) {
       json["paper_ms"].push_back({{"step", time.step},

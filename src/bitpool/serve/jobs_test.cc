@@ -26,10 +26,10 @@ class JobTest : public ::testing::Test {
 TEST_F(JobTest, TellsRateAndTimeLeft) {
   Report(0, 1);
   Report(20, 2);
-  const nlohmann::json json = job->ToJson();
-  EXPECT_EQ(json["state"], "running");
-  EXPECT_DOUBLE_EQ(json["rate"], 10);
-  EXPECT_DOUBLE_EQ(json["seconds_left"], 8);
+  const nlohmann::json told = job->ToJson();
+  EXPECT_EQ(told["state"], "running");
+  EXPECT_DOUBLE_EQ(told["rate"], 10);
+  EXPECT_DOUBLE_EQ(told["seconds_left"], 8);
 }
 
 TEST_F(JobTest, ProgressIsToldSomeTimesASecond) {

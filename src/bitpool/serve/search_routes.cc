@@ -22,7 +22,7 @@ namespace {
 
 using nlohmann::json;
 
-constexpr int64_t kMostMatches = 10'000;
+constexpr int64_t kMostSearchMatches = 10'000;
 constexpr int kCropQuality = 95;
 
 // What a search asks for besides the picture.
@@ -55,8 +55,8 @@ std::array<double, 4> ParseBox(const std::string& text) {
 
 SearchQuery ReadSearchQuery(const RequestTarget& target) {
   SearchQuery query;
-  query.options.k =
-      NumberParameter(target, "k", {.least = 1, .most = kMostMatches}).value_or(query.options.k);
+  query.options.k = NumberParameter(target, "k", {.least = 1, .most = kMostSearchMatches})
+                        .value_or(query.options.k);
   query.radius = NumberParameter(target, "radius", {.least = 0, .most = kMaxBits});
   if (ChoiceParameter(target, "order", {"score", "hamming"}) == "hamming")
     query.options.order = QueryOrder::kHamming;

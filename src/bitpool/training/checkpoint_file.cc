@@ -15,7 +15,7 @@ namespace {
 
 using nlohmann::json;
 
-constexpr const char* kKind = "checkpoint";
+constexpr const char* kCheckpointKind = "checkpoint";
 constexpr const char* kContrastKind = "contrast checkpoint";
 constexpr const char* kVectors = "vectors";
 constexpr const char* kCodes = "codes";
@@ -184,7 +184,7 @@ BinaryCodes ReadCodes(const Container& container, Index images) {
 
 void SaveCheckpoint(Env& env, const std::filesystem::path& path, const JointState& state,
                     const json& job) {
-  ContainerWriter writer(env, path, kKind, IfExists::kReplace);
+  ContainerWriter writer(env, path, kCheckpointKind, IfExists::kReplace);
   AddMatrix(writer, kVectors, state.vectors);
   writer.Add<uint8_t>(kCodes,
                       {static_cast<uint64_t>(state.codes.size()), state.codes.bytes_per_code()},
@@ -198,7 +198,7 @@ void SaveCheckpoint(Env& env, const std::filesystem::path& path, const JointStat
 }
 
 JointState ParseCheckpoint(const Container& container, const json& job) {
-  container.ExpectKind(kKind);
+  container.ExpectKind(kCheckpointKind);
   RequireSameJob(container, job);
   JointState state;
   state.iterations = ReadIterations(container);

@@ -15,7 +15,7 @@ using nlohmann::json;
 using testing::ExpectError;
 using testing::TempFolder;
 
-const json kJob = {{"settings", {{"bits", 6}, {"tau", 0.1}}}, {"data", "a.bpf"}};
+const json kContrastJob = {{"settings", {{"bits", 6}, {"tau", 0.1}}}, {"data", "a.bpf"}};
 
 ContrastOptions Options(Index hidden) {
   ContrastOptions options;
@@ -53,10 +53,10 @@ TEST(ContrastCheckpoint, TrainingGoesOnAsIfNothingHadHappened) {
   const TempFolder folder;
   const Training training;
   for (const Index hidden : {0, 5}) {
-    SaveCheckpoint(Env::Posix(), folder / "c", HalfWay(training, hidden), kJob);
+    SaveCheckpoint(Env::Posix(), folder / "c", HalfWay(training, hidden), kContrastJob);
     const Trained<HashModel> whole = training.Run(hidden, {});
-    const Trained<HashModel> resumed =
-        training.Run(hidden, {.resume = LoadContrastCheckpoint(Env::Posix(), folder / "c", kJob)});
+    const Trained<HashModel> resumed = training.Run(
+        hidden, {.resume = LoadContrastCheckpoint(Env::Posix(), folder / "c", kContrastJob)});
     EXPECT_TRUE(SameBits(whole.model.encoder->Project(training.x),
                          resumed.model.encoder->Project(training.x)));
     ASSERT_EQ(resumed.summary.iterations.size(), 4U);
@@ -66,23 +66,23 @@ TEST(ContrastCheckpoint, TrainingGoesOnAsIfNothingHadHappened) {
 
 TEST(ContrastCheckpoint, AnotherJobIsRefused) {
   const TempFolder folder;
-  SaveCheckpoint(Env::Posix(), folder / "c", HalfWay(Training(), 0), kJob);
-  json other = kJob;
+  SaveCheckpoint(Env::Posix(), folder / "c", HalfWay(Training(), 0), kContrastJob);
+  json other = kContrastJob;
   other["settings"]["tau"] = 0.3;
   ExpectError(ErrorCode::kInvalidArgument, {"job.settings.tau = 0.3, found 0.1"},
               [&] { LoadContrastCheckpoint(Env::Posix(), folder / "c", other); });
   ExpectError(ErrorCode::kInvalidArgument, {"expected a file of kind"},
-              [&] { LoadCheckpoint(Env::Posix(), folder / "c", kJob); });
+              [&] { LoadCheckpoint(Env::Posix(), folder / "c", kContrastJob); });
 }
 
 TEST(ContrastCheckpoint, EveryDamageIsRejected) {
   const TempFolder folder;
   ContrastState state = HalfWay(Training(), 2);
-  SaveCheckpoint(Env::Posix(), folder / "c", state, kJob);
+  SaveCheckpoint(Env::Posix(), folder / "c", state, kContrastJob);
   std::ostringstream text;
   text << std::ifstream(folder / "c", std::ios::binary).rdbuf();
   testing::ExpectEveryDamageIsRejected(text.str(), [](const std::shared_ptr<const FileView>& view) {
-    ParseContrastCheckpoint(Container::Parse(view), kJob);
+    ParseContrastCheckpoint(Container::Parse(view), kContrastJob);
   });
 }
 
@@ -92,9 +92,9 @@ TEST(ContrastCheckpoint, SizesMustAgree) {
   const auto expect_damage = [&](const char* section, const auto& change) {
     ContrastState state = good;
     change(state);
-    SaveCheckpoint(Env::Posix(), folder / "c", state, kJob);
+    SaveCheckpoint(Env::Posix(), folder / "c", state, kContrastJob);
     ExpectError(ErrorCode::kCorrupt, {section},
-                [&] { LoadContrastCheckpoint(Env::Posix(), folder / "c", kJob); });
+                [&] { LoadContrastCheckpoint(Env::Posix(), folder / "c", kContrastJob); });
   };
   expect_damage("map_bias", [](ContrastState& state) { state.map.linear.bias.setOnes(5); });
   expect_damage("mean_weights", [](ContrastState& state) {

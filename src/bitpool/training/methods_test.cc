@@ -31,7 +31,7 @@ TEST(Methods, EveryMethodTrainsEncodesAndReconstructs) {
     const double error = ReconstructionError(trained.model, MatrixColumns(x), RunContext());
     EXPECT_LT(error, variance) << method;
     EXPECT_THAT(RefusalOf([&] { trained.model.encoder->Project(MatrixF::Zero(15, 1)); }),
-                testing::HasSubstr("dimension 15"));
+                ::testing::HasSubstr("dimension 15"));
   }
 }
 
@@ -47,10 +47,10 @@ TEST(Methods, EveryMethodRefusesWhatCannotBeLearnedFrom) {
         TrainOnVectors({.method = method, .bits = 2}, {.vectors = source}, RunContext());
       });
     };
-    EXPECT_THAT(refusal(bad), testing::HasSubstr("column 7")) << method;
-    EXPECT_THAT(refusal(constant), testing::HasSubstr("all alike")) << method;
-    EXPECT_THAT(refusal(none), testing::HasSubstr("0 training samples")) << method;
-    EXPECT_THAT(refusal(one), testing::HasSubstr("1 training samples")) << method;
+    EXPECT_THAT(refusal(bad), ::testing::HasSubstr("column 7")) << method;
+    EXPECT_THAT(refusal(constant), ::testing::HasSubstr("all alike")) << method;
+    EXPECT_THAT(refusal(none), ::testing::HasSubstr("0 training samples")) << method;
+    EXPECT_THAT(refusal(one), ::testing::HasSubstr("1 training samples")) << method;
   }
 }
 
@@ -82,7 +82,7 @@ TEST(Methods, EveryMethodWithLabelsLearnsTheClasses) {
   const MatrixF x = ClassVectors(8, 150, 3, 1), fresh = ClassVectors(8, 60, 3, 2);
   const Labels labels = SceneClasses(150, 3, 3), fresh_labels = SceneClasses(60, 3, 3);
   const auto methods = LabelledVectorMethods();
-  EXPECT_THAT(methods, testing::ElementsAre("sdh", "ksh", "bre", "cca-itq"));
+  EXPECT_THAT(methods, ::testing::ElementsAre("sdh", "ksh", "bre", "cca-itq"));
   for (const std::string& method : methods) {
     const MatrixColumns source(x);
     const auto trained =
@@ -114,15 +114,15 @@ TEST(Methods, EveryMethodWithLabelsRefusesWhatCannotBeLearnedFrom) {
                        RunContext());
       });
     };
-    EXPECT_THAT(refusal(bad, SceneClasses(99, 3, 3)), testing::HasSubstr("column 7")) << method;
-    EXPECT_THAT(refusal(constant, SceneClasses(99, 3, 3)), testing::HasSubstr("all alike"))
+    EXPECT_THAT(refusal(bad, SceneClasses(99, 3, 3)), ::testing::HasSubstr("column 7")) << method;
+    EXPECT_THAT(refusal(constant, SceneClasses(99, 3, 3)), ::testing::HasSubstr("all alike"))
         << method;
-    EXPECT_THAT(refusal(none, SceneClasses(0, 3, 3)), testing::HasSubstr("0 training samples"))
+    EXPECT_THAT(refusal(none, SceneClasses(0, 3, 3)), ::testing::HasSubstr("0 training samples"))
         << method;
-    EXPECT_THAT(refusal(one, SceneClasses(1, 3, 3)), testing::HasSubstr("1 training samples"))
+    EXPECT_THAT(refusal(one, SceneClasses(1, 3, 3)), ::testing::HasSubstr("1 training samples"))
         << method;
-    EXPECT_THAT(refusal(good, SceneClasses(98, 3, 3)), testing::HasSubstr("98 ")) << method;
-    EXPECT_THAT(refusal(good, SceneClasses(99, 1, 1)), testing::HasSubstr("class")) << method;
+    EXPECT_THAT(refusal(good, SceneClasses(98, 3, 3)), ::testing::HasSubstr("98 ")) << method;
+    EXPECT_THAT(refusal(good, SceneClasses(99, 1, 1)), ::testing::HasSubstr("class")) << method;
   }
 }
 
@@ -135,7 +135,7 @@ TEST(Methods, LabelsGoWithTheMethodsThatLearnFromThem) {
     };
     EXPECT_EQ(refusal(needs ? &labels : nullptr, 3), "(no error)") << method.name;
     EXPECT_THAT(refusal(needs ? nullptr : &labels, 3),
-                testing::HasSubstr(needs ? "learns from labels" : "takes no labels"))
+                ::testing::HasSubstr(needs ? "learns from labels" : "takes no labels"))
         << method.name;
     if (needs) {
       EXPECT_EQ(refusal(&labels, 4), "3 labels for 4 samples");
@@ -160,9 +160,9 @@ TEST(Methods, AreTrainedOnWhatTheyLearnFrom) {
             "the method sah learns from local features, not from vectors");
   EXPECT_EQ(on_vectors("sash", &labels),
             "the method sash learns from local features, not from vectors");
-  EXPECT_THAT(on_vectors("itq", &labels), testing::HasSubstr("itq takes no labels"));
+  EXPECT_THAT(on_vectors("itq", &labels), ::testing::HasSubstr("itq takes no labels"));
   EXPECT_THAT(on_vectors("best", &labels),
-              testing::HasSubstr("method \"best\": expected one of sav, sah, rba, ba, itq"));
+              ::testing::HasSubstr("method \"best\": expected one of sav, sah, rba, ba, itq"));
   MemoryRecords records(4);
   ReduceImages(SmallScenes(6, 4, 2, 1), true, records, RunContext());
   EXPECT_EQ(RefusalOf([&] {
@@ -173,10 +173,10 @@ TEST(Methods, AreTrainedOnWhatTheyLearnFrom) {
 
 // Names, titles and options are what users see; the order is that of the help.
 TEST(Methods, AreListedOnceWithTheirOptions) {
-  EXPECT_THAT(
-      MethodNames(),
-      testing::ElementsAre("sav", "sah", "rba", "ba", "itq", "kmh", "sph", "pcah", "lsh", "cibhash",
-                           "sadh", "graphbit", "deepbit", "sash", "sdh", "ksh", "bre", "cca-itq"));
+  EXPECT_THAT(MethodNames(),
+              ::testing::ElementsAre("sav", "sah", "rba", "ba", "itq", "kmh", "sph", "pcah", "lsh",
+                                     "cibhash", "sadh", "graphbit", "deepbit", "sash", "sdh", "ksh",
+                                     "bre", "cca-itq"));
   for (const Method& method : Methods()) {
     EXPECT_FALSE(method.title.empty() || method.publication.empty()) << method.name;
     EXPECT_EQ(method.train_on_vectors != nullptr, method.learns_from == LearnsFrom::kVectors);
@@ -246,7 +246,7 @@ TEST(Methods, APresetIsTakenWhereNothingIsSet) {
                       {"mu", 3},       {"iterations", 4}, {"normalise", 0}};
   for (const auto& [name, value] : settings.options) EXPECT_EQ(ValueOf(settings, name), value);
   settings.options["alpha"] = -1;
-  EXPECT_THAT(RefusalOf([&] { RequireValid(settings); }), testing::HasSubstr("alpha"));
+  EXPECT_THAT(RefusalOf([&] { RequireValid(settings); }), ::testing::HasSubstr("alpha"));
   settings = {.method = "sah", .preset = "best"};
   EXPECT_EQ(RefusalOf([&] { RequireValid(settings); }),
             "the method sah has no preset \"best\"; expected default or paper");
@@ -296,7 +296,8 @@ TEST(Methods, RefuseSettingsTheyDoNotHave) {
             "the method sah has no alpha to set");
   EXPECT_EQ(refusal({.method = "sah", .options = {{"iterations", 1.5}}}),
             "iterations: expected a whole number, got 1.5");
-  EXPECT_THAT(refusal({.method = "best"}), testing::HasSubstr("method \"best\": expected one of"));
+  EXPECT_THAT(refusal({.method = "best"}),
+              ::testing::HasSubstr("method \"best\": expected one of"));
   const MatrixF x = ClusteredSamples(4, 50, 2);
   const MatrixColumns source(x);
   EXPECT_EQ(RefusalOf([&] {

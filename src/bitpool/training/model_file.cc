@@ -13,7 +13,7 @@
 namespace bitpool {
 namespace {
 
-constexpr const char* kKind = "model";
+constexpr const char* kModelKind = "model";
 // Only where there is one, and so in none of the models that were made before there were any.
 constexpr const char* kPooling = "pooling";
 // The same with a metric or an attention: a program that knows neither then finds no pooling, and
@@ -130,12 +130,12 @@ StoredModel ReadModel(const Container& container) {
 
 void SaveModel(Env& env, const std::filesystem::path& path, const StoredModel& stored,
                IfExists if_exists) {
-  ContainerWriter writer(env, path, kKind, if_exists);
+  ContainerWriter writer(env, path, kModelKind, if_exists);
   writer.Commit(AddModel(writer, stored));
 }
 
 StoredModel ParseModel(const Container& container) {
-  container.ExpectKind(kKind);
+  container.ExpectKind(kModelKind);
   return ReadModel(container);
 }
 

@@ -31,7 +31,7 @@ TEST(PooledVectors, NameAnImageThatCannotBePooled) {
   MemoryFeatureSet images = SmallScenes(3, 8, 3, 1);
   images.Add("blank", MatrixF(8, 0));
   PooledVectors pooled = PooledVectors::OfImages(images, true);
-  EXPECT_THAT(RefusalOf([&] { pooled.With(10, RunContext()); }), testing::HasSubstr("blank: "));
+  EXPECT_THAT(RefusalOf([&] { pooled.With(10, RunContext()); }), ::testing::HasSubstr("blank: "));
 }
 
 TEST(RecordTrainer, TrainsMethodsOfBothKindsAsTheyWouldBeByHand) {
@@ -55,7 +55,7 @@ TEST(RecordTrainer, TrainsMethodsOfBothKindsAsTheyWouldBeByHand) {
       TrainSah(options, records, RunContext()).model);
   RecordTrainer without(records, nullptr);
   EXPECT_THAT(RefusalOf([&] { without.Train(sdh, RunContext()); }),
-              testing::HasSubstr("learns from labels"));
+              ::testing::HasSubstr("learns from labels"));
 }
 
 }  // namespace

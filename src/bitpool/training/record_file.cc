@@ -11,7 +11,7 @@
 namespace bitpool {
 namespace {
 
-constexpr const char* kKind = "records";
+constexpr const char* kRecordsKind = "records";
 constexpr const char* kRecords = "records";
 constexpr const char* kRecordEnds = "record_ends";
 
@@ -35,8 +35,8 @@ Index ReadDimension(const Container& container) {
 
 FileRecords::FileRecords(Env& env, std::filesystem::path path, Index dimension)
     : RecordStore(dimension), env_(env), path_(std::move(path)) {
-  if (env_.Exists(path_)) Container::Open(env_, path_).ExpectKind(kKind);
-  writer_ = std::make_unique<ContainerWriter>(env_, path_, kKind, IfExists::kReplace);
+  if (env_.Exists(path_)) Container::Open(env_, path_).ExpectKind(kRecordsKind);
+  writer_ = std::make_unique<ContainerWriter>(env_, path_, kRecordsKind, IfExists::kReplace);
   writer_->Begin(kRecords, DType::kU1);
 }
 
@@ -56,7 +56,7 @@ FileRecords::FileRecords(Env& env, const std::filesystem::path& path, Container 
 
 std::unique_ptr<FileRecords> FileRecords::Open(Env& env, const std::filesystem::path& path) {
   Container container = Container::Open(env, path);
-  container.ExpectKind(kKind);
+  container.ExpectKind(kRecordsKind);
   return std::unique_ptr<FileRecords>(new FileRecords(env, path, std::move(container)));
 }
 
@@ -91,7 +91,7 @@ void FileRecords::Finish() {
   writer_->Commit({{"dimension", dimension()}});
   writer_.reset();
   Container container = Container::Open(env_, path_);
-  container.ExpectKind(kKind);
+  container.ExpectKind(kRecordsKind);
   container.Find(kRecords, DType::kU1, 1);
   // Then every record lies within its section, as it does in our own file.
   if (!std::ranges::equal(container.ReadArray<uint64_t>(kRecordEnds, 1), ends_) ||

@@ -6,7 +6,7 @@
 namespace bitpool {
 namespace {
 
-using testing::ElementsAre;
+using ::testing::ElementsAre;
 
 const TunePlan kPlan = {.stages = {{{"a", {1, 2}}, {"b", {10, 20}, "a"}}, {{"c", {7}}}},
                         .moves = {{"a", "b"}, {"b"}, {"c"}}};

@@ -14,7 +14,7 @@
 namespace bitpool {
 namespace {
 
-TuneOptions Options(const char* method) {
+TuneOptions TuneOptionsOf(const char* method) {
   TuneOptions options;
   options.settings.method = method;
   options.settings.bits = 6;
@@ -25,13 +25,13 @@ TuneOptions Options(const char* method) {
 
 TEST(Tune, TriesAGridAndRefinesAroundTheBest) {
   const MemoryFeatureSet images = SmallScenes(120, 8, 12, 1);
-  const TuneResult result = Tune(Options("sah"), images, nullptr, RunContext());
+  const TuneResult result = Tune(TuneOptionsOf("sah"), images, nullptr, RunContext());
   ASSERT_EQ(result.trials.size(), 2U * 3 * 3 * 3 + 8);
   double best = 0;
   for (const TuneTrial& trial : result.trials) best = std::max(best, trial.score);
   EXPECT_EQ(result.best.score, best);
   EXPECT_GT(best, 5) << "percent; chance is about 10 of 40";
-  const MethodSettings chosen = result.Chosen(Options("sah").settings);
+  const MethodSettings chosen = result.Chosen(TuneOptionsOf("sah").settings);
   EXPECT_EQ(chosen.options.at("gamma"), result.best.ValueOf("gamma"));
   EXPECT_EQ(chosen.options.at("mu"), result.best.ValueOf("mu"));
 }
@@ -39,7 +39,7 @@ TEST(Tune, TriesAGridAndRefinesAroundTheBest) {
 TEST(Tune, KeepsWhatIsSetAndKnowsLabels) {
   const MemoryFeatureSet images = SmallScenes(60, 8, 4, 2);
   const Labels labels = SceneClasses(60, 4, 4);
-  TuneOptions options = Options("sah");
+  TuneOptions options = TuneOptionsOf("sah");
   options.settings.options["mu"] = 5;
   options.settings.options["lambda"] = 0.02;
   options.settings.options["beta"] = 0.001;
@@ -50,15 +50,15 @@ TEST(Tune, KeepsWhatIsSetAndKnowsLabels) {
     EXPECT_EQ(trial.ValueOf("lambda"), 0.02);
     EXPECT_EQ(trial.ValueOf("beta"), 0.001);
   }
-  EXPECT_THAT(result.criterion, testing::HasSubstr("class"));
+  EXPECT_THAT(result.criterion, ::testing::HasSubstr("class"));
   EXPECT_GT(result.best.score, 40) << "percent; chance is 25";
 }
 
 TEST(Tune, OfRbaHasNoGamma) {
   const MemoryFeatureSet images = SmallScenes(60, 8, 4, 3);
-  const TuneResult result = Tune(Options("rba"), images, nullptr, RunContext());
+  const TuneResult result = Tune(TuneOptionsOf("rba"), images, nullptr, RunContext());
   EXPECT_EQ(result.trials.size(), 2U * 3 * 3 + 6);
-  EXPECT_FALSE(result.Chosen(Options("rba").settings).options.contains("gamma"));
+  EXPECT_FALSE(result.Chosen(TuneOptionsOf("rba").settings).options.contains("gamma"));
 }
 
 // γ and μ, then λ and β, then α, then kernels, each stage around the best so far; then a step up
@@ -66,7 +66,7 @@ TEST(Tune, OfRbaHasNoGamma) {
 TEST(Tune, OfSashSearchesInStages) {
   const MemoryFeatureSet images = SmallScenes(60, 8, 6, 1);
   const Labels labels = SceneClasses(60, 6, 3);
-  const TuneResult result = Tune(Options("sash"), images, &labels, RunContext());
+  const TuneResult result = Tune(TuneOptionsOf("sash"), images, &labels, RunContext());
   ASSERT_EQ(result.trials.size(), 15U + 9 + 5 + 10 + 4 + 2 + 10);
   const auto best_of_first = [&](size_t count) {
     return *std::max_element(
@@ -96,7 +96,7 @@ TEST(Tune, OfSashSearchesInStages) {
   }
   EXPECT_EQ(result.best.score, best_of_first(result.trials.size()).score);
   EXPECT_GT(result.best.score, 60) << "percent; chance is 33";
-  const MethodSettings chosen = result.Chosen(Options("sash").settings);
+  const MethodSettings chosen = result.Chosen(TuneOptionsOf("sash").settings);
   EXPECT_TRUE(std::ranges::any_of(result.trials, [&](const TuneTrial& trial) {
     return chosen.options == trial.constants && trial.score == result.best.score;
   }));
@@ -105,7 +105,7 @@ TEST(Tune, OfSashSearchesInStages) {
 TEST(Tune, OfSashKeepsWhatIsSet) {
   const MemoryFeatureSet images = SmallScenes(60, 8, 6, 1);
   const Labels labels = SceneClasses(60, 6, 3);
-  TuneOptions options = Options("sash");
+  TuneOptions options = TuneOptionsOf("sash");
   options.settings.options["alpha"] = 0.7;
   options.settings.options["mu"] = 5;
   options.settings.options["beta"] = 0.001;
@@ -134,7 +134,7 @@ MemoryFeatureSet CornerImages(Index count) {
 }
 
 TEST(Tune, OfSashChoosesAKernelWhereItPays) {
-  TuneOptions options = Options("sash");
+  TuneOptions options = TuneOptionsOf("sash");
   options.settings.options = {{"mu", 1}, {"gamma", 1}, {"beta", 1e-5}, {"alpha", 0.01}};
   options.rounds = 0;
   const Labels crossed = SceneClasses(160, 2, 2);
@@ -149,7 +149,7 @@ TEST(Tune, OfSashChoosesAKernelWhereItPays) {
 
 // A kernel that is no better than the linear functions is not worth its cost.
 TEST(Tune, OfSashStaysLinearWhereAKernelDoesNotPay) {
-  TuneOptions options = Options("sash");
+  TuneOptions options = TuneOptionsOf("sash");
   options.settings.options = {{"mu", 1}, {"gamma", 1}, {"beta", 1e-5}, {"alpha", 0.01}};
   options.rounds = 0;
   // Of the corners, two beside each other are one class now.
@@ -168,12 +168,12 @@ TEST(Tune, ClassesThatAreHeldOutAreNotLearned) {
   const MemoryFeatureSet images = SmallScenes(60, 8, 6, 1);
   const CountingFeatureSet counted(images);
   const Labels labels = SceneClasses(60, 6, 3);
-  TuneOptions options = Options("sash");
+  TuneOptions options = TuneOptionsOf("sash");
   options.settings.options["mu"] = 100;
   options.rounds = 0;
   options.unseen_classes = true;
   const TuneResult result = Tune(options, counted, &labels, RunContext());
-  EXPECT_THAT(result.criterion, testing::HasSubstr("classes held out"));
+  EXPECT_THAT(result.criterion, ::testing::HasSubstr("classes held out"));
   for (const TuneTrial& trial : result.trials) EXPECT_DOUBLE_EQ(trial.score, 100);
   int read = 0;
   for (Index image = 0; image < 60; ++image) {
@@ -197,9 +197,9 @@ TEST(Tune, ImagesOfOneDescriptorNeedLabels) {
     classes.push_back(i % 3);
   }
   const Labels labels = Labels::Single(classes);
-  TuneOptions options = Options("cca-itq");
+  TuneOptions options = TuneOptionsOf("cca-itq");
   EXPECT_GT(Tune(options, images, &labels, RunContext()).best.score, 60) << "percent";
-  options = Options("rba");
+  options = TuneOptionsOf("rba");
   EXPECT_THROW(Tune(options, images, nullptr, RunContext()), Error);
 }
 
@@ -208,19 +208,19 @@ TEST(Tune, OfOtherMethodsWithLabelsChoosesThePoolingAlone) {
   const MemoryFeatureSet images = SmallScenes(60, 8, 6, 1);
   const Labels labels = SceneClasses(60, 6, 3);
   for (const char* method : {"sdh", "ksh", "bre", "cca-itq"}) {
-    const TuneResult result = Tune(Options(method), images, &labels, RunContext());
+    const TuneResult result = Tune(TuneOptionsOf(method), images, &labels, RunContext());
     ASSERT_EQ(result.trials.size(), 5U + 2) << "the grid, and a step up and down";
     EXPECT_GT(result.best.score, 50) << method << ": percent; chance is 33";
     for (const TuneTrial& trial : result.trials) EXPECT_LE(trial.score, result.best.score);
-    const MethodSettings chosen = result.Chosen(Options(method).settings);
+    const MethodSettings chosen = result.Chosen(TuneOptionsOf(method).settings);
     EXPECT_EQ(chosen.options.at("mu"), result.best.ValueOf("mu"));
     EXPECT_EQ(chosen.options.size(), 1U) << method;
-    const nlohmann::json config = WriteConfig(Options(method).settings, result);
-    EXPECT_EQ(ReadConfig(config, Options(method).settings).options.at("mu"),
+    const nlohmann::json config = WriteConfig(TuneOptionsOf(method).settings, result);
+    EXPECT_EQ(ReadConfig(config, TuneOptionsOf(method).settings).options.at("mu"),
               result.best.ValueOf("mu"));
     EXPECT_FALSE(config.contains("lambda"));
-    EXPECT_THAT(RefusalOf([&] { Tune(Options(method), images, nullptr, RunContext()); }),
-                testing::HasSubstr("need the labels"));
+    EXPECT_THAT(RefusalOf([&] { Tune(TuneOptionsOf(method), images, nullptr, RunContext()); }),
+                ::testing::HasSubstr("need the labels"));
   }
 }
 
@@ -229,18 +229,18 @@ TEST(Tune, NeedsLabelsForSashAndForClassesHeldOut) {
   const auto refusal = [&](const TuneOptions& options, const Labels* labels) {
     return RefusalOf([&] { Tune(options, images, labels, RunContext()); });
   };
-  EXPECT_THAT(refusal(Options("sash"), nullptr), testing::HasSubstr("need the labels"));
-  TuneOptions unseen = Options("sah");
+  EXPECT_THAT(refusal(TuneOptionsOf("sash"), nullptr), ::testing::HasSubstr("need the labels"));
+  TuneOptions unseen = TuneOptionsOf("sah");
   unseen.unseen_classes = true;
-  EXPECT_THAT(refusal(unseen, nullptr), testing::HasSubstr("need the labels"));
+  EXPECT_THAT(refusal(unseen, nullptr), ::testing::HasSubstr("need the labels"));
   const Labels two = SceneClasses(60, 2, 2);
-  EXPECT_THAT(refusal(unseen, &two), testing::HasSubstr("at least 3 classes"));
+  EXPECT_THAT(refusal(unseen, &two), ::testing::HasSubstr("at least 3 classes"));
 }
 
 TEST(Tune, IsTheSameAtAnyNumberOfThreads) {
   const MemoryFeatureSet images = SmallScenes(60, 8, 4, 3);
-  const TuneResult one = Tune(Options("rba"), images, nullptr, RunContext({.threads = 1}));
-  const TuneResult four = Tune(Options("rba"), images, nullptr, RunContext({.threads = 4}));
+  const TuneResult one = Tune(TuneOptionsOf("rba"), images, nullptr, RunContext({.threads = 1}));
+  const TuneResult four = Tune(TuneOptionsOf("rba"), images, nullptr, RunContext({.threads = 4}));
   for (size_t i = 0; i < one.trials.size(); ++i) {
     EXPECT_EQ(one.trials[i].score, four.trials[i].score);
   }
@@ -251,20 +251,20 @@ TEST(Tune, RefusesWhatCannotBeTuned) {
   const auto refusal = [&](const TuneOptions& options) {
     return RefusalOf([&] { Tune(options, images, nullptr, RunContext()); });
   };
-  EXPECT_THAT(refusal(Options("itq")),
-              testing::HasSubstr(
+  EXPECT_THAT(refusal(TuneOptionsOf("itq")),
+              ::testing::HasSubstr(
                   "only sav, sah, rba, cibhash, sash, sdh, ksh, bre, cca-itq have constants"));
-  EXPECT_THAT(refusal(Options("sah")), testing::HasSubstr("too few"));
-  TuneOptions paper = Options("sah");
+  EXPECT_THAT(refusal(TuneOptionsOf("sah")), ::testing::HasSubstr("too few"));
+  TuneOptions paper = TuneOptionsOf("sah");
   paper.settings.preset = "paper";
-  EXPECT_THAT(refusal(paper), testing::HasSubstr("literal"));
+  EXPECT_THAT(refusal(paper), ::testing::HasSubstr("literal"));
   const Labels labels = Labels::Single({0, 1});
-  EXPECT_THAT(RefusalOf([&] { Tune(Options("sah"), images, &labels, RunContext()); }),
-              testing::HasSubstr("2 labels for 5 images"));
+  EXPECT_THAT(RefusalOf([&] { Tune(TuneOptionsOf("sah"), images, &labels, RunContext()); }),
+              ::testing::HasSubstr("2 labels for 5 images"));
 }
 
 TuneOptions Whitened(const char* method) {
-  TuneOptions options = Options(method);
+  TuneOptions options = TuneOptionsOf(method);
   options.settings.options["whiten"] = 1;
   return options;
 }
@@ -294,12 +294,12 @@ TEST(Tune, WithViewsAsksWithThemAndChoosesTheWhitening) {
   const nlohmann::json config = WriteConfig(Whitened("itq").settings, result);
   EXPECT_EQ(config.at("whiten"), true);
   EXPECT_TRUE(config.at("views").is_number_integer());
-  EXPECT_EQ(ReadConfig(nlohmann::json::parse(config.dump()), Options("itq").settings).options,
+  EXPECT_EQ(ReadConfig(nlohmann::json::parse(config.dump()), TuneOptionsOf("itq").settings).options,
             chosen.options);
   EXPECT_THAT(RefusalOf([&] {
-                ReadConfig({{"whiten", 1}}, Options("itq").settings);
+                ReadConfig({{"whiten", 1}}, TuneOptionsOf("itq").settings);
               }),
-              testing::HasSubstr("\"whiten\""));
+              ::testing::HasSubstr("\"whiten\""));
 }
 
 // Six things with ten pictures each, which differ no more than views do. Of the pictures of a thing
@@ -327,11 +327,11 @@ TEST(Tune, LookingForClassesAlsoAsksForThePicturesMostLike) {
 // The views judge methods that do not learn from them too.
 TEST(Tune, WithViewsJudgesOtherMethodsByThemToo) {
   const MemoryFeatureSet images = SmallViews(60, 8, 2, 1);
-  TuneOptions options = Options("rba");
+  TuneOptions options = TuneOptionsOf("rba");
   options.settings.options["lambda"] = 0.01;
   options.rounds = 0;
   const TuneResult result = Tune(options, images, nullptr, RunContext());
-  EXPECT_THAT(result.criterion, testing::HasSubstr("by another one"));
+  EXPECT_THAT(result.criterion, ::testing::HasSubstr("by another one"));
   EXPECT_GT(result.best.score, 25);
   EXPECT_FALSE(result.Chosen(options.settings).options.contains("epsilon"));
 }
@@ -350,9 +350,9 @@ TEST(Tune, NeverLearnsFromViewsOfHeldOutPictures) {
     for (Index i = 0; i < 5; ++i) reads.push_back(counted.reads(5 * picture + i));
     if (reads[3] == 0) {
       ++held_out;
-      EXPECT_THAT(reads, testing::ElementsAre(0, 1, 1, 0, 1)) << picture;
+      EXPECT_THAT(reads, ::testing::ElementsAre(0, 1, 1, 0, 1)) << picture;
     } else {
-      EXPECT_THAT(reads, testing::ElementsAre(4, 3, 3, 3, 3)) << "once as a record, " << picture;
+      EXPECT_THAT(reads, ::testing::ElementsAre(4, 3, 3, 3, 3)) << "once as a record, " << picture;
     }
   }
   EXPECT_EQ(held_out, 10);
@@ -378,9 +378,9 @@ TEST(Tune, LeavesOutPicturesWithAnEmptyView) {
 TEST(Tune, OfWhitenedMethodsNeedsViews) {
   const MemoryFeatureSet images = SmallScenes(30, 8, 4, 3);
   EXPECT_THAT(RefusalOf([&] { Tune(Whitened("itq"), images, nullptr, RunContext()); }),
-              testing::HasSubstr("itself and its views"));
-  EXPECT_THAT(RefusalOf([&] { Tune(Options("kmh"), images, nullptr, RunContext()); }),
-              testing::HasSubstr("to tune without whitening"));
+              ::testing::HasSubstr("itself and its views"));
+  EXPECT_THAT(RefusalOf([&] { Tune(TuneOptionsOf("kmh"), images, nullptr, RunContext()); }),
+              ::testing::HasSubstr("to tune without whitening"));
 }
 
 TEST(Config, OfSashHasAnAlphaAndThatOfSahHasNone) {
@@ -389,17 +389,17 @@ TEST(Config, OfSashHasAnAlphaAndThatOfSahHasNone) {
       .constants = {{"lambda", 0.1}, {"beta", 0.2}, {"gamma", 3}, {"mu", 4}, {"alpha", 0.6}},
       .score = 50};
   result.trials = {result.best};
-  const nlohmann::json config = WriteConfig(Options("sash").settings, result);
+  const nlohmann::json config = WriteConfig(TuneOptionsOf("sash").settings, result);
   EXPECT_EQ(config["alpha"], 0.6);
   const MethodSettings settings =
-      ReadConfig(nlohmann::json::parse(config.dump()), Options("sash").settings);
+      ReadConfig(nlohmann::json::parse(config.dump()), TuneOptionsOf("sash").settings);
   EXPECT_EQ(settings.options.at("alpha"), 0.6);
   EXPECT_EQ(settings.options.at("gamma"), 3);
-  MethodSettings set = Options("sash").settings;
+  MethodSettings set = TuneOptionsOf("sash").settings;
   set.options["alpha"] = 0.9;
   EXPECT_EQ(ReadConfig(config, set).options.at("alpha"), 0.9);
-  EXPECT_FALSE(WriteConfig(Options("sah").settings, result).contains("alpha"));
-  EXPECT_FALSE(WriteConfig(Options("rba").settings, result).contains("gamma"));
+  EXPECT_FALSE(WriteConfig(TuneOptionsOf("sah").settings, result).contains("alpha"));
+  EXPECT_FALSE(WriteConfig(TuneOptionsOf("rba").settings, result).contains("gamma"));
 }
 
 TEST(Config, ComesBackAndDoesNotOverrideWhatIsSet) {
@@ -407,24 +407,24 @@ TEST(Config, ComesBackAndDoesNotOverrideWhatIsSet) {
   result.best = {.constants = {{"lambda", 0.1}, {"beta", 0.2}, {"gamma", 3}, {"mu", 4}},
                  .score = 50};
   result.trials = {result.best};
-  const nlohmann::json config = WriteConfig(Options("sah").settings, result);
-  MethodSettings settings = Options("sah").settings;
+  const nlohmann::json config = WriteConfig(TuneOptionsOf("sah").settings, result);
+  MethodSettings settings = TuneOptionsOf("sah").settings;
   settings.options["gamma"] = 7;
   settings = ReadConfig(config, settings);
   EXPECT_EQ(settings.options.at("lambda"), 0.1);
   EXPECT_EQ(settings.options.at("beta"), 0.2);
   EXPECT_EQ(settings.options.at("gamma"), 7);
   EXPECT_EQ(settings.options.at("mu"), 4);
-  EXPECT_THAT(RefusalOf([&] { ReadConfig(config, Options("rba").settings); }),
-              testing::HasSubstr("for \"sah\", not for rba"));
+  EXPECT_THAT(RefusalOf([&] { ReadConfig(config, TuneOptionsOf("rba").settings); }),
+              ::testing::HasSubstr("for \"sah\", not for rba"));
   EXPECT_THAT(RefusalOf([&] {
                 ReadConfig({{"lambdda", 1}}, settings);
               }),
-              testing::HasSubstr("\"lambdda\""));
+              ::testing::HasSubstr("\"lambdda\""));
   EXPECT_THAT(RefusalOf([&] {
                 ReadConfig({{"mu", "large"}}, settings);
               }),
-              testing::HasSubstr("\"mu\""));
+              ::testing::HasSubstr("\"mu\""));
 }
 
 }  // namespace

@@ -29,7 +29,7 @@ using ::testing::HasSubstr;
 constexpr std::array kMethods = {"rba",  "ba",  "itq",  "kmh",     "sph",
                                  "pcah", "lsh", "sadh", "graphbit"};
 
-MethodSettings Whitened(const std::string& method, int bits = 8) {
+MethodSettings WhitenedStage(const std::string& method, int bits = 8) {
   return {.method = method, .bits = bits, .options = {{"whiten", 1}}};
 }
 
@@ -63,7 +63,7 @@ HashModel TrainByHand(MethodSettings settings, const MatrixF& images, Index per_
 }
 
 // Saved and opened again, a model gives the same numbers and reconstructions.
-void ExpectComesBackTheSame(const HashModel& model, const MatrixF& x) {
+void ExpectStageComesBack(const HashModel& model, const MatrixF& x) {
   const TempFolder folder;
   SaveModel(Env::Posix(), folder / "m.bpm", {.model = model, .training = {}}, IfExists::kFail);
   const HashModel back = OpenModel(Env::Posix(), folder / "m.bpm").model;
@@ -77,14 +77,14 @@ TEST(ViewStage, EveryMethodLearnsFromWhitenedVectorsAndItsModelKnowsTheWhitening
   const double variance = (images.colwise() - VectorF(images.rowwise().mean())).squaredNorm() / 900;
   for (const std::string method : kMethods) {
     SCOPED_TRACE(method);
-    const HashModel model = Train(Whitened(method), images, 3);
+    const HashModel model = Train(WhitenedStage(method), images, 3);
     EXPECT_EQ(model.method, method);
     const std::string_view own = FindMethod(method).encoder.name;
     EXPECT_EQ(model.encoder->kind(), own == "linear" ? "linear" : "mapped_" + std::string(own));
     EXPECT_EQ(model.dimension(), 16);
     EXPECT_EQ(model.bits(), 8);
-    ExpectSameModel(model, TrainByHand(Whitened(method), images, 3));
-    ExpectComesBackTheSame(model, fresh);
+    ExpectSameModel(model, TrainByHand(WhitenedStage(method), images, 3));
+    ExpectStageComesBack(model, fresh);
     EXPECT_LT(ReconstructionError(model, MatrixColumns(images), RunContext()), variance);
   }
 }
@@ -92,10 +92,10 @@ TEST(ViewStage, EveryMethodLearnsFromWhitenedVectorsAndItsModelKnowsTheWhitening
 TEST(ViewStage, IsTheSameAtAnyNumberOfThreadsAndFromAFile) {
   const MatrixF images = ViewSamples(16, 2500, 2, 1);
   for (const char* method : {"itq", "sph"}) {
-    ExpectSameAtAnyNumberOfThreads(
-        images, [&](const ColumnSource& source, const RunContext& context) {
-          return TrainOnVectors(Whitened(method), {.vectors = source, .per_picture = 2}, context);
-        });
+    ExpectSameAtAnyNumberOfThreads(images, [&](const ColumnSource& source,
+                                               const RunContext& context) {
+      return TrainOnVectors(WhitenedStage(method), {.vectors = source, .per_picture = 2}, context);
+    });
   }
 }
 
@@ -126,9 +126,9 @@ TEST(ViewStage, SomeTakeViewsAsTheyAre) {
   settings.options["views"] = 1;
   const HashModel model = Train(settings, images, 4);
   ExpectSameModel(model, direct(two, 2));
-  ExpectComesBackTheSame(model, fresh);
+  ExpectStageComesBack(model, fresh);
   settings.options["whiten"] = 1;
-  ExpectComesBackTheSame(Train(settings, images, 4), fresh);
+  ExpectStageComesBack(Train(settings, images, 4), fresh);
 }
 
 TEST(ViewStage, SomeNeedViewsAsTheyAre) {
@@ -141,22 +141,22 @@ TEST(ViewStage, SomeNeedViewsAsTheyAre) {
                                .model;
   const HashModel model = Train(settings, images, 3);
   ExpectSameModel(model, direct);
-  ExpectComesBackTheSame(model, fresh);
+  ExpectStageComesBack(model, fresh);
   EXPECT_THAT(RefusalOf([&] { Train(settings, images, 1); }), HasSubstr("images of each"));
   settings.options["whiten"] = 1;
-  ExpectComesBackTheSame(Train(settings, images, 3), fresh);
+  ExpectStageComesBack(Train(settings, images, 3), fresh);
 }
 
 TEST(ViewStage, UsesTheFirstViewsThatAreAskedFor) {
   const MatrixF images = ViewSamples(16, 200, 5, 1);
-  const HashModel all = Train(Whitened("itq"), images, 5);
+  const HashModel all = Train(WhitenedStage("itq"), images, 5);
   const auto with = [&](double views) {
-    MethodSettings settings = Whitened("itq");
+    MethodSettings settings = WhitenedStage("itq");
     settings.options["views"] = views;
     return Train(settings, images, 5);
   };
-  ExpectSameModel(with(2), Train(Whitened("itq"), FirstOf(images, 5, 3), 3));
-  ExpectSameModel(with(1), Train(Whitened("itq"), FirstOf(images, 5, 2), 2));
+  ExpectSameModel(with(2), Train(WhitenedStage("itq"), FirstOf(images, 5, 3), 3));
+  ExpectSameModel(with(1), Train(WhitenedStage("itq"), FirstOf(images, 5, 2), 2));
   for (const double views : {0, 4, 5, 100}) ExpectSameModel(with(views), all);
 }
 
@@ -173,9 +173,9 @@ TEST(ViewStage, LabelsAreThoseOfThePictures) {
   const Labels labels = Labels::Single(of_pictures), each = Labels::Single(of_images);
   for (const char* method : {"sdh", "cca-itq"}) {
     SCOPED_TRACE(method);
-    const HashModel model = Train(Whitened(method), images, kEach, &labels);
-    ExpectSameModel(model, TrainByHand(Whitened(method), images, kEach, &each));
-    ExpectComesBackTheSame(model, images);
+    const HashModel model = Train(WhitenedStage(method), images, kEach, &labels);
+    ExpectSameModel(model, TrainByHand(WhitenedStage(method), images, kEach, &each));
+    ExpectStageComesBack(model, images);
     const MethodSettings plain{.method = method, .bits = 8};
     ExpectSameModel(Train(plain, images, kEach, &labels),
                     Train(plain, FirstOf(images, kEach, 1), 1, &labels));
@@ -189,12 +189,14 @@ TEST(ViewStage, RefusesWhatHasNoMeaning) {
   const auto refusal = [&](const MethodSettings& settings, Index per_picture) {
     return RefusalOf([&] { Train(settings, images, per_picture); });
   };
-  EXPECT_THAT(refusal(Whitened("itq", 4), 1), HasSubstr("(itself and its views), got 60 with 1"));
-  EXPECT_THAT(refusal(Whitened("itq", 4), 7), HasSubstr("60 vectors: expected 7 of every picture"));
+  EXPECT_THAT(refusal(WhitenedStage("itq", 4), 1),
+              HasSubstr("(itself and its views), got 60 with 1"));
+  EXPECT_THAT(refusal(WhitenedStage("itq", 4), 7),
+              HasSubstr("60 vectors: expected 7 of every picture"));
   EXPECT_THAT(refusal({.method = "itq", .bits = 4}, 7), HasSubstr("expected 7 of every picture"));
   EXPECT_THAT(refusal({.method = "itq", .bits = 4}, 0), HasSubstr("expected 0 of every picture"));
   const auto refused_option = [&](const char* option, double value) {
-    MethodSettings settings = Whitened("itq", 4);
+    MethodSettings settings = WhitenedStage("itq", 4);
     settings.options[option] = value;
     return refusal(settings, 3);
   };
@@ -204,7 +206,7 @@ TEST(ViewStage, RefusesWhatHasNoMeaning) {
   EXPECT_THAT(refused_option("views", 1.5), HasSubstr("views: expected a whole number"));
   MatrixF bad = images;
   bad(1, 31) = std::nanf("");
-  EXPECT_THAT(RefusalOf([&] { Train(Whitened("itq", 4), bad, 3); }), HasSubstr("column 31"));
+  EXPECT_THAT(RefusalOf([&] { Train(WhitenedStage("itq", 4), bad, 3); }), HasSubstr("column 31"));
 }
 
 // How often the nearest code of a view is another view of its picture; ties count in part.
@@ -235,7 +237,7 @@ TEST(ViewStage, WhitenedCodesFindViewsWhereOthersDoNot) {
   const MatrixF images = ViewSamples(24, 500, 4, 1, 6, 10);
   const MatrixF fresh = ViewSamples(24, 100, 2, 2, 6, 10);
   const double plain = FoundByViews(Train({.method = "itq", .bits = 16}, images, 4), fresh, 2);
-  MethodSettings settings = Whitened("itq", 16);
+  MethodSettings settings = WhitenedStage("itq", 16);
   settings.options["epsilon"] = 1e-3;  // little enough for so strong a nuisance
   const double whitened = FoundByViews(Train(settings, images, 4), fresh, 2);
   EXPECT_GT(whitened, 0.8);
@@ -254,16 +256,17 @@ HashModel TrainOn(const MethodSettings& settings, const FeatureSet& features,
 
 TEST(ViewStage, OfLocalFeaturesPoolsAllImages) {
   const MemoryFeatureSet images = SmallViews(60, 8, 3, 1);
-  const HashModel model = TrainOn(Whitened("itq", 6), images);
+  const HashModel model = TrainOn(WhitenedStage("itq", 6), images);
   ASSERT_TRUE(model.pooling.has_value());
-  ExpectSameModel(model, TrainOn(Whitened("itq", 6), images));
+  ExpectSameModel(model, TrainOn(WhitenedStage("itq", 6), images));
   EXPECT_FALSE(SameBits(model.decoder.weights,
                         TrainOn({.method = "itq", .bits = 6}, images).decoder.weights));
-  EXPECT_THAT(RefusalOf([&] { TrainOn(Whitened("itq", 6), FeatureSubset::WithoutViews(images)); }),
-              HasSubstr("got 60 with 1"));
+  EXPECT_THAT(
+      RefusalOf([&] { TrainOn(WhitenedStage("itq", 6), FeatureSubset::WithoutViews(images)); }),
+      HasSubstr("got 60 with 1"));
   // Parts of the descriptors stand in for views.
   const MemoryFeatureSet scenes = SmallScenes(60, 8, 6, 1);
-  EXPECT_EQ(TrainOn(Whitened("itq", 6), DescriptorParts(scenes, 2, 1)).bits(), 6);
+  EXPECT_EQ(TrainOn(WhitenedStage("itq", 6), DescriptorParts(scenes, 2, 1)).bits(), 6);
 }
 
 TEST(ViewStage, MethodsThatDoNotWhitenReadNoView) {
@@ -287,17 +290,19 @@ TEST(ViewStage, MethodsThatDoNotWhitenReadNoView) {
 TEST(ViewStage, LeavesOutWholePictures) {
   const MemoryFeatureSet images = SmallViews(60, 8, 3, 1, {0, 31, 179});
   std::vector<std::string> skipped;
-  const HashModel model = TrainOn(Whitened("itq", 6), images, &skipped);
+  const HashModel model = TrainOn(WhitenedStage("itq", 6), images, &skipped);
   EXPECT_THAT(skipped, ::testing::ElementsAre("picture0#0", "picture10#1", "picture59#2"));
   std::vector<Index> whole;
   for (Index picture = 1; picture < 59; ++picture) {
     if (picture != 10) whole.push_back(picture);
   }
-  ExpectSameModel(model, TrainOn(Whitened("itq", 6), FeatureSubset::OfPictures(images, whole)));
+  ExpectSameModel(model,
+                  TrainOn(WhitenedStage("itq", 6), FeatureSubset::OfPictures(images, whole)));
   const Labels labels = SceneClasses(60, 3, 3);
-  ExpectSameModel(TrainOn(Whitened("sdh", 6), images, nullptr, &labels), [&] {
+  ExpectSameModel(TrainOn(WhitenedStage("sdh", 6), images, nullptr, &labels), [&] {
     const Labels kept = labels.Select(whole);
-    return TrainOn(Whitened("sdh", 6), FeatureSubset::OfPictures(images, whole), nullptr, &kept);
+    return TrainOn(WhitenedStage("sdh", 6), FeatureSubset::OfPictures(images, whole), nullptr,
+                   &kept);
   }());
 }
 

@@ -12,8 +12,8 @@
 namespace bitpool {
 namespace {
 
-constexpr const char* kName = "the graph of anchors";
-constexpr size_t kChunkColumns = 1024;
+constexpr const char* kAnchorGraph = "the graph of anchors";
+constexpr size_t kAnchoredColumns = 1024;
 constexpr Index kSamplesPerAnchor = 4;
 constexpr int kKMeansIterations = 10;
 
@@ -58,8 +58,8 @@ void TurnIntoShares(MatrixD& distances) {
 }  // namespace
 
 void AnchorGraphOptions::Validate() const {
-  RequireHeadCount(anchors, 2, kName, "anchors");
-  RequireHeadCount(nearest, 1, kName, "nearest anchors");
+  RequireHeadCount(anchors, 2, kAnchorGraph, "anchors");
+  RequireHeadCount(nearest, 1, kAnchorGraph, "nearest anchors");
 }
 
 AnchorGraph::AnchorGraph(const AnchorGraphOptions& options, const ColumnSource& samples,
@@ -74,7 +74,7 @@ AnchorGraph::AnchorGraph(const AnchorGraphOptions& options, const ColumnSource& 
   const Index ties = std::min<Index>(options.nearest, count);
   nearest_.resize(ties, samples.size());
   shares_.resize(ties, samples.size());
-  context.ParallelFor(static_cast<size_t>(samples.size()), kChunkColumns,
+  context.ParallelFor(static_cast<size_t>(samples.size()), kAnchoredColumns,
                       [&](size_t begin, size_t end) {
                         const auto first = static_cast<Index>(begin);
                         const auto part = static_cast<Index>(end - begin);
@@ -102,7 +102,7 @@ void AnchorGraph::SumAnchors(Index anchors) {
 MatrixD AnchorGraph::TimesLaplacian(const MatrixD& b, const RunContext& context) const {
   MatrixD of_anchors = MatrixD::Zero(b.rows(), sums_.size());  // BZ
   context.pool().OrderedReduce(
-      static_cast<size_t>(size()), 8 * kChunkColumns, MatrixD(),
+      static_cast<size_t>(size()), 8 * kAnchoredColumns, MatrixD(),
       [&](MatrixD& part, size_t begin, size_t end) {
         context.ThrowIfStopped();
         part.setZero(b.rows(), sums_.size());
@@ -115,7 +115,7 @@ MatrixD AnchorGraph::TimesLaplacian(const MatrixD& b, const RunContext& context)
       [&](const MatrixD& part) { of_anchors += part; });
   of_anchors = of_anchors * sums_.cwiseInverse().asDiagonal();
   MatrixD result(b.rows(), b.cols());
-  context.ParallelFor(static_cast<size_t>(size()), kChunkColumns, [&](size_t begin, size_t end) {
+  context.ParallelFor(static_cast<size_t>(size()), kAnchoredColumns, [&](size_t begin, size_t end) {
     for (auto i = static_cast<Index>(begin); i < static_cast<Index>(end); ++i) {
       result.col(i) = b.col(i);
       for (Index k = 0; k < nearest_.rows(); ++k) {

@@ -8,7 +8,7 @@
 namespace bitpool {
 namespace {
 
-constexpr size_t kChunkSamples = 1024;
+constexpr size_t kSvmSamples = 1024;
 constexpr int kNewtonSteps = 100;
 constexpr int kGradientSteps = 50;
 constexpr int kLineSteps = 30;
@@ -47,7 +47,7 @@ class NewtonSolver {
   MatrixF Apply(const MatrixD& weights) const {
     const MatrixF single = weights.cast<float>();
     MatrixF products(samples_.cols(), weights.cols());
-    context_.ParallelFor(static_cast<size_t>(samples_.cols()), kChunkSamples,
+    context_.ParallelFor(static_cast<size_t>(samples_.cols()), kSvmSamples,
                          [&](size_t begin, size_t end) {
                            const auto first = static_cast<Index>(begin);
                            const auto count = static_cast<Index>(end - begin);
@@ -68,7 +68,7 @@ class NewtonSolver {
   MatrixD SumSamples(Index columns, const Factors& factors) const {
     MatrixD total = MatrixD::Zero(samples_.rows() + 1, columns);
     context_.pool().OrderedReduce(
-        static_cast<size_t>(samples_.cols()), kChunkSamples, MatrixF(),
+        static_cast<size_t>(samples_.cols()), kSvmSamples, MatrixF(),
         [&](MatrixF& part, size_t begin, size_t end) {
           context_.ThrowIfStopped();
           const auto first = static_cast<Index>(begin);
@@ -239,7 +239,7 @@ class BatchedSvms : public BitSvms {
   BatchedSvms(const BitSvmOptions& options, const MatrixF& samples, const RunContext& context)
       : options_(options), samples_(samples), squares_(VectorD::Zero(samples.rows() + 1)) {
     context.pool().OrderedReduce(
-        static_cast<size_t>(samples.cols()), kChunkSamples, VectorF(),
+        static_cast<size_t>(samples.cols()), kSvmSamples, VectorF(),
         [&](VectorF& part, size_t begin, size_t end) {
           const auto count = static_cast<Index>(end - begin);
           part = samples.middleCols(static_cast<Index>(begin), count).rowwise().squaredNorm();

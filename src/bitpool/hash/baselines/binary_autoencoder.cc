@@ -20,7 +20,7 @@
 namespace bitpool {
 namespace {
 
-constexpr size_t kChunkColumns = 1024;
+constexpr size_t kAutoencoderColumns = 1024;
 constexpr uint64_t kValidationStream = 1;
 constexpr uint64_t kSvmStream = 2;
 
@@ -73,7 +73,7 @@ Samples LoadSamples(const ColumnSource& source, const RunContext& context) {
       .values = MatrixF(source.dimension(), source.size()), .mean = pca.mean, .basis = pca.basis};
   Extent extent;
   context.pool().OrderedReduce(
-      static_cast<size_t>(source.size()), kChunkColumns, Extent(),
+      static_cast<size_t>(source.size()), kAutoencoderColumns, Extent(),
       [&](Extent& part, size_t begin, size_t end) {
         context.ThrowIfStopped();
         const auto first = static_cast<Index>(begin);
@@ -230,7 +230,7 @@ class Trainer {
     const VectorF bias = svms.bottomRows(1).transpose().cast<float>();
     MatrixF hashes(codes_.rows(), codes_.cols());
     context_.ParallelFor(
-        static_cast<size_t>(hashes.cols()), kChunkColumns, [&](size_t begin, size_t end) {
+        static_cast<size_t>(hashes.cols()), kAutoencoderColumns, [&](size_t begin, size_t end) {
           const auto first = static_cast<Index>(begin);
           const auto count = static_cast<Index>(end - begin);
           MatrixF block = weights * samples_.values.middleCols(first, count);
@@ -247,7 +247,7 @@ class Trainer {
     CodeSums total;
     total.flipped.setZero(codes_.rows());
     context_.pool().OrderedReduce(
-        static_cast<size_t>(codes_.cols()), kChunkColumns, CodeSums(),
+        static_cast<size_t>(codes_.cols()), kAutoencoderColumns, CodeSums(),
         [&](CodeSums& part, size_t begin, size_t end) {
           context_.ThrowIfStopped();
           part = ImproveChunk(step, static_cast<Index>(begin), static_cast<Index>(end - begin),

@@ -15,7 +15,7 @@
 namespace bitpool {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 // Clusters in a space of descending variance, away from zero.
 MatrixF MakeData(Index dimension, Index count, uint64_t seed) {
@@ -40,8 +40,8 @@ BinaryCodes InitialCodes(const MatrixF& data, int bits, uint64_t seed = 1) {
   return BinaryCodes::FromSigns(random.NormalMatrix(bits, pca.components()) * pca.Project(data));
 }
 
-Trained<HashModel> Train(const BinaryAutoencoderOptions& options, const MatrixF& data,
-                         int threads = 2) {
+Trained<HashModel> TrainBa(const BinaryAutoencoderOptions& options, const MatrixF& data,
+                           int threads = 2) {
   const RunContext context({.threads = threads});
   return TrainBinaryAutoencoder(options, MatrixColumns(data), InitialCodes(data, options.bits),
                                 context);
@@ -65,7 +65,7 @@ double BestError(const MatrixF& data, const BinaryCodes& codes, MatrixD* decoder
 TEST(BinaryAutoencoder, ReconstructsBetterThanWhatItBeganWith) {
   const MatrixF data = MakeData(24, 1500, 1);
   for (const int bits : {6, 16}) {  // tries all codes; improves them bit by bit
-    const auto [model, summary] = Train({.bits = bits}, data);
+    const auto [model, summary] = TrainBa({.bits = bits}, data);
     EXPECT_EQ(model.method, "ba");
     EXPECT_EQ(model.bits(), bits);
     EXPECT_EQ(model.dimension(), 24);
@@ -80,7 +80,7 @@ TEST(BinaryAutoencoder, ReconstructsBetterThanWhatItBeganWith) {
 
 TEST(BinaryAutoencoder, DecoderIsTheBestForTheCodesOfTheEncoder) {
   const MatrixF data = MakeData(10, 700, 2);
-  const HashModel model = Train({.bits = 7}, data).model;
+  const HashModel model = TrainBa({.bits = 7}, data).model;
   const BinaryCodes codes = model.encoder->Encode(data);
   MatrixD expected;
   BestError(data, codes, &expected);
@@ -92,7 +92,7 @@ TEST(BinaryAutoencoder, DecoderIsTheBestForTheCodesOfTheEncoder) {
 
 TEST(BinaryAutoencoder, RecordsItsObjectiveInTheUnitsOfTheData) {
   const MatrixF data = MakeData(10, 600, 3);
-  const auto first = Train({.bits = 12, .penalties = {0}, .validation_queries = 0}, data).summary;
+  const auto first = TrainBa({.bits = 12, .penalties = {0}, .validation_queries = 0}, data).summary;
   ASSERT_EQ(first.iterations.size(), 1U);
   const TrainingIteration& iteration = first.iterations[0];
   EXPECT_EQ(iteration.objective, iteration.reconstruction);
@@ -103,15 +103,15 @@ TEST(BinaryAutoencoder, RecordsItsObjectiveInTheUnitsOfTheData) {
 
   const auto range =
       static_cast<double>((data.rowwise().maxCoeff() - data.rowwise().minCoeff()).maxCoeff());
-  const auto other =
-      Train({.bits = 12, .penalties = {0.01}, .validation_queries = 0}, data).summary.iterations[0];
+  const auto other = TrainBa({.bits = 12, .penalties = {0.01}, .validation_queries = 0}, data)
+                         .summary.iterations[0];
   EXPECT_NEAR((other.objective - other.reconstruction) / (range * range),
               0.01 * other.quantisation / 4, 1e-9);
 }
 
 TEST(BinaryAutoencoder, EndsWhenTheCodesAreThoseOfTheEncoder) {
   const MatrixF data = MakeData(8, 400, 4);
-  const auto [model, summary] = Train({.bits = 5, .penalties = {0.001, 1e4, 1e5}}, data);
+  const auto [model, summary] = TrainBa({.bits = 5, .penalties = {0.001, 1e4, 1e5}}, data);
   EXPECT_TRUE(summary.converged);
   EXPECT_EQ(summary.iterations.size(), 2U);
   EXPECT_EQ(summary.iterations.back().quantisation, 0);
@@ -124,8 +124,8 @@ TEST(BinaryAutoencoder, EndsWhenTheCodesAreThoseOfTheEncoder) {
 TEST(BinaryAutoencoder, AtAnyNumberOfThreads) {
   const MatrixF data = MakeData(16, 2500, 6);
   const BinaryAutoencoderOptions options{.bits = 12, .penalties = {0, 0.001, 0.01}};
-  const HashModel one = Train(options, data, 1).model;
-  const HashModel four = Train(options, data, 4).model;
+  const HashModel one = TrainBa(options, data, 1).model;
+  const HashModel four = TrainBa(options, data, 4).model;
   EXPECT_TRUE(SameBits(EncoderMap(one).weights, EncoderMap(four).weights));
   EXPECT_TRUE(SameBits(EncoderMap(one).bias, EncoderMap(four).bias));
   EXPECT_TRUE(SameBits(one.decoder.weights, four.decoder.weights));
@@ -133,7 +133,7 @@ TEST(BinaryAutoencoder, AtAnyNumberOfThreads) {
 
 TEST(BinaryAutoencoder, TheScaleOfTheDataMakesNoDifference) {
   const MatrixF data = MakeData(12, 900, 7);
-  const BinaryCodes codes = Train({.bits = 12}, data).model.encoder->Encode(data);
+  const BinaryCodes codes = TrainBa({.bits = 12}, data).model.encoder->Encode(data);
   const auto share_changed = [&](float factor) {
     const MatrixF scaled = factor * data;
     const RunContext context;
@@ -153,15 +153,16 @@ TEST(BinaryAutoencoder, TheScaleOfTheDataMakesNoDifference) {
 TEST(BinaryAutoencoder, CanTrainTheEncoderOnSomeSamples) {
   const MatrixF data = MakeData(10, 1200, 8);
   const BinaryAutoencoderOptions some{.bits = 8, .svm_samples = 300};
-  const HashModel model = Train(some, data).model;
-  EXPECT_TRUE(SameBits(EncoderMap(model).weights, EncoderMap(Train(some, data, 1).model).weights));
+  const HashModel model = TrainBa(some, data).model;
+  EXPECT_TRUE(
+      SameBits(EncoderMap(model).weights, EncoderMap(TrainBa(some, data, 1).model).weights));
   EXPECT_FALSE(
-      SameBits(EncoderMap(model).weights, EncoderMap(Train({.bits = 8}, data).model).weights));
+      SameBits(EncoderMap(model).weights, EncoderMap(TrainBa({.bits = 8}, data).model).weights));
   const RunContext context;
   EXPECT_LT(ReconstructionError(model, MatrixColumns(data), context),
             BestError(data, InitialCodes(data, 8)));
-  EXPECT_TRUE(SameBits(EncoderMap(Train({.bits = 8, .svm_samples = 5000}, data).model).weights,
-                       EncoderMap(Train({.bits = 8}, data).model).weights));
+  EXPECT_TRUE(SameBits(EncoderMap(TrainBa({.bits = 8, .svm_samples = 5000}, data).model).weights,
+                       EncoderMap(TrainBa({.bits = 8}, data).model).weights));
 }
 
 TEST(BinaryAutoencoder, TakesBackWhatDoesNotHelpTheNeighbours) {
@@ -171,8 +172,8 @@ TEST(BinaryAutoencoder, TakesBackWhatDoesNotHelpTheNeighbours) {
   BinaryAutoencoderOptions checked = always;
   checked.validation_queries = 200;
   checked.validation_share = 0.02;
-  EXPECT_EQ(Train(always, data).summary.iterations.size(), 10U);
-  const size_t accepted = Train(checked, data).summary.iterations.size();
+  EXPECT_EQ(TrainBa(always, data).summary.iterations.size(), 10U);
+  const size_t accepted = TrainBa(checked, data).summary.iterations.size();
   ASSERT_LT(accepted, 10U);
 
   // The iteration after it goes on from the last accepted encoder and the codes it was fitted to,
@@ -181,8 +182,8 @@ TEST(BinaryAutoencoder, TakesBackWhatDoesNotHelpTheNeighbours) {
   BinaryAutoencoderOptions direct = always;
   direct.penalties = std::vector<double>(accepted - 1, 0.0);
   direct.penalties.push_back(1e4);
-  const auto [model, summary] = Train(checked, data);
-  const auto expected = Train(direct, data);
+  const auto [model, summary] = TrainBa(checked, data);
+  const auto expected = TrainBa(direct, data);
   ASSERT_EQ(summary.iterations.size(), accepted + 1);
   EXPECT_EQ(summary.iterations.back().flipped, expected.summary.iterations.back().flipped);
   EXPECT_GT(summary.iterations.back().flipped, 0);
@@ -278,7 +279,7 @@ TEST(BinaryAutoencoder, InterruptedAfterAnIterationItGivesThatModel) {
   EXPECT_TRUE(summary.interrupted);
   EXPECT_EQ(summary.iterations.size(), 2U);
   const HashModel expected =
-      Train({.bits = 6, .penalties = {0, 0}, .validation_queries = 0}, data).model;
+      TrainBa({.bits = 6, .penalties = {0, 0}, .validation_queries = 0}, data).model;
   EXPECT_TRUE(SameBits(EncoderMap(model).weights, EncoderMap(expected).weights));
   EXPECT_TRUE(SameBits(model.decoder.weights, expected.decoder.weights));
   try {

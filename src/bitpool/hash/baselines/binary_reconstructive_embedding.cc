@@ -13,7 +13,7 @@
 namespace bitpool {
 namespace {
 
-constexpr uint64_t kWeightStream = 3;  // labelled_kernel.cc uses 1 and 2
+constexpr uint64_t kBreWeights = 3;  // labelled_kernel.cc uses 1 and 2
 
 // The anchors of each bit, and the first weights: normal there and zero elsewhere.
 struct Landmarks {
@@ -44,7 +44,7 @@ double ShareChanged(const MatrixF& before, const MatrixF& after) {
 MatrixF FindWeights(const BinaryReconstructiveEmbeddingOptions& options, const LabelledKernel& data,
                     const RunContext& context, TrainingSummary& summary) {
   const Landmarks landmarks = DrawLandmarks(options.bits, options.landmarks, data.features.rows(),
-                                            context.MakeRandom(kWeightStream));
+                                            context.MakeRandom(kBreWeights));
   ReconstructiveCodes codes(data.features.transpose().cast<float>(), data.pairs, landmarks.weights);
   double loss = codes.Loss();
   Progress progress = context.StartProgress("binary reconstructive embedding", "iterations",

@@ -12,10 +12,10 @@
 namespace bitpool {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
-Trained<HashModel> Train(const MatrixF& data, const Labels& labels,
-                         const BinaryReconstructiveEmbeddingOptions& options) {
+Trained<HashModel> TrainBre(const MatrixF& data, const Labels& labels,
+                            const BinaryReconstructiveEmbeddingOptions& options) {
   return TrainBinaryReconstructiveEmbedding(options, MatrixColumns(data), labels, RunContext());
 }
 
@@ -26,17 +26,17 @@ const MatrixF& WeightsOf(const Trained<HashModel>& trained) {
 TEST(BinaryReconstructiveEmbedding, EveryBitHasItsOwnLandmarks) {
   const MatrixF data = MakeClusters(8, 400, 5, 1);
   for (const int iterations : {0, 3}) {
-    const Trained<HashModel> trained =
-        Train(data, ClusterLabels(400, 5),
-              {.bits = 12, .kernel = {.anchors = 60}, .landmarks = 20, .iterations = iterations});
+    const Trained<HashModel> trained = TrainBre(
+        data, ClusterLabels(400, 5),
+        {.bits = 12, .kernel = {.anchors = 60}, .landmarks = 20, .iterations = iterations});
     EXPECT_EQ(trained.model.method, "bre");
     const MatrixF& weights = WeightsOf(trained);
     ASSERT_EQ(weights.cols(), 60);
     for (Index bit = 0; bit < 12; ++bit) EXPECT_EQ((weights.row(bit).array() != 0).count(), 20);
     EXPECT_NE((weights.row(0).array() != 0).matrix(), (weights.row(1).array() != 0).matrix());
   }
-  const Trained<HashModel> few =
-      Train(data, ClusterLabels(400, 5), {.bits = 3, .kernel = {.anchors = 10}, .iterations = 0});
+  const Trained<HashModel> few = TrainBre(data, ClusterLabels(400, 5),
+                                          {.bits = 3, .kernel = {.anchors = 10}, .iterations = 0});
   EXPECT_EQ((WeightsOf(few).array() != 0).count(), 30);
 }
 
@@ -44,7 +44,7 @@ TEST(BinaryReconstructiveEmbedding, ObjectiveFallsAndIsThatOfTheCodes) {
   const MatrixF data = MakeClusters(8, 400, 12, 2);
   for (const Labels& labels : {ClusterLabels(400, 4), RandomLabels(400, 5, 3)}) {
     const int bits = 12;
-    const Trained<HashModel> trained = Train(
+    const Trained<HashModel> trained = TrainBre(
         data, labels, {.bits = bits, .kernel = {.anchors = 60}, .landmarks = 20, .tolerance = 0});
     EXPECT_TRUE(trained.summary.converged);
     const std::vector<TrainingIteration>& iterations = trained.summary.iterations;
@@ -82,7 +82,7 @@ TEST(BinaryReconstructiveEmbedding, KeepsTheRulesOfLabels) {
 TEST(BinaryReconstructiveEmbedding, SomeSamplesOnly) {
   const MatrixF data = MakeClusters(10, 900, 4, 5);
   const Trained<HashModel> trained =
-      Train(data, ClusterLabels(900, 4), {.bits = 8, .kernel = {.anchors = 50}, .samples = 200});
+      TrainBre(data, ClusterLabels(900, 4), {.bits = 8, .kernel = {.anchors = 50}, .samples = 200});
   EXPECT_EQ(trained.summary.samples, 200);
   const ClassDistances distances =
       MeasureClasses(trained.model.encoder->Encode(data), ClusterLabels(900, 4));

@@ -76,7 +76,7 @@ std::vector<Index> AllBits(const MatrixF& targets) {
   return bits;
 }
 
-class BitSvmsTest : public testing::TestWithParam<bool> {
+class BitSvmsTest : public ::testing::TestWithParam<bool> {
  protected:
   static std::unique_ptr<BitSvms> Make(const MatrixF& samples, const RunContext& context,
                                        double tolerance = 1e-5) {
@@ -94,7 +94,7 @@ class BitSvmsTest : public testing::TestWithParam<bool> {
   }
 };
 
-INSTANTIATE_TEST_SUITE_P(Solvers, BitSvmsTest, testing::Bool(), [](const auto& solver) {
+INSTANTIATE_TEST_SUITE_P(Solvers, BitSvmsTest, ::testing::Bool(), [](const auto& solver) {
   return std::string(solver.param ? "Liblinear" : "Batched");
 });
 

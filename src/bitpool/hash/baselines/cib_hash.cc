@@ -19,8 +19,8 @@
 namespace bitpool {
 namespace {
 
-constexpr const char* kName = "CIBHash";
-constexpr uint64_t kWeightStream = 1, kBatchStream = 2;
+constexpr const char* kCibHash = "CIBHash";
+constexpr uint64_t kCibHashWeights = 1, kCibHashBatches = 2;
 
 float Sigmoid(float z) { return 1 / (1 + std::exp(-z)); }
 
@@ -44,7 +44,7 @@ class CibTraining {
         images_(images),
         context_(context),
         vectors_(images.vectors, scale, options.memory) {
-    Random random = context.MakeRandom(kWeightStream);
+    Random random = context.MakeRandom(kCibHashWeights);
     const Index dimension = images.vectors.dimension();
     map_.linear = {.weights = MatrixF::Zero(options.bits, dimension),
                    .bias = VectorF::Zero(options.bits)};
@@ -61,7 +61,7 @@ class CibTraining {
       if (step % batches == 0) {
         pairs = DrawViewPairs(
             images_.pictures(), images_.per_picture, options_.batch,
-            context_.MakeRandom(kBatchStream).Fork(static_cast<uint64_t>(step / batches)));
+            context_.MakeRandom(kCibHashBatches).Fork(static_cast<uint64_t>(step / batches)));
       }
       return Step(pairs[static_cast<size_t>(step % batches)], step);
     });
@@ -109,14 +109,14 @@ class CibTraining {
 
 void CibHashOptions::Validate() const {
   RequireBits(bits);
-  RequireHeadCount(hidden, 1, kName, "hidden");
-  RequireHeadCount(epochs, 1, kName, "epochs");
-  RequireHeadCount(batch, 2, kName, "batch");
-  RequireHeadNumber(divergence, true, kName, "divergence");
-  RequireHeadNumber(learning_rate, false, kName, "learning_rate");
+  RequireHeadCount(hidden, 1, kCibHash, "hidden");
+  RequireHeadCount(epochs, 1, kCibHash, "epochs");
+  RequireHeadCount(batch, 2, kCibHash, "batch");
+  RequireHeadNumber(divergence, true, kCibHash, "divergence");
+  RequireHeadNumber(learning_rate, false, kCibHash, "learning_rate");
   if (!(temperature >= kLeastTemperature && std::isfinite(temperature))) {
     throw Error(ErrorCode::kInvalidArgument,
-                fmt::format("temperature of {}: expected {} or more, got {}", kName,
+                fmt::format("temperature of {}: expected {} or more, got {}", kCibHash,
                             kLeastTemperature, temperature));
   }
 }

@@ -12,10 +12,10 @@
 namespace bitpool {
 namespace {
 
-CibHashOptions Quick() { return {.bits = 8, .hidden = 24, .epochs = 30}; }
+CibHashOptions QuickCibHash() { return {.bits = 8, .hidden = 24, .epochs = 30}; }
 
-Trained<HashModel> Train(const CibHashOptions& options, const ColumnSource& source,
-                         const RunContext& context) {
+Trained<HashModel> TrainCib(const CibHashOptions& options, const ColumnSource& source,
+                            const RunContext& context) {
   return TrainCibHash(options, {.vectors = source, .per_picture = 3}, context);
 }
 
@@ -58,7 +58,7 @@ TEST(CibLoss, IsWhatTheDefinitionSays) {
 
 TEST(CibHash, CodesIgnoreWhatViewsDifferIn) {
   const MatrixF images = ViewSamples(12, 400, 3, 1), fresh = ViewSamples(12, 100, 3, 2);
-  const auto trained = Train(Quick(), MatrixColumns(images), RunContext());
+  const auto trained = TrainCib(QuickCibHash(), MatrixColumns(images), RunContext());
   EXPECT_EQ(trained.model.method, "cibhash");
   EXPECT_EQ(trained.model.encoder->kind(), "two_layer");
   const auto& records = trained.summary.iterations;
@@ -77,9 +77,9 @@ TEST(CibHash, CodesIgnoreWhatViewsDifferIn) {
 TEST(CibHash, SameAtAnyNumberOfThreads) {
   ExpectSameAtAnyNumberOfThreads(ViewSamples(12, 700, 3, 3),
                                  [](const ColumnSource& source, const RunContext& context) {
-                                   CibHashOptions options = Quick();
+                                   CibHashOptions options = QuickCibHash();
                                    options.epochs = 3;
-                                   return Train(options, source, context);
+                                   return TrainCib(options, source, context);
                                  });
 }
 
@@ -87,12 +87,14 @@ TEST(CibHash, RefusesWhatItCannotLearnFrom) {
   const MatrixF images = ViewSamples(8, 20, 3, 1);
   const MatrixColumns source(images);
   EXPECT_NE(RefusalOf([&] {
-              TrainCibHash(Quick(), {.vectors = source, .per_picture = 1}, RunContext());
+              TrainCibHash(QuickCibHash(), {.vectors = source, .per_picture = 1}, RunContext());
             }).find("expected at least 2 pictures with at least 2 images"),
             std::string::npos);
   MatrixF bad = images;
   bad(1, 7) = std::nanf("");
-  EXPECT_NE(RefusalOf([&] { Train(Quick(), MatrixColumns(bad), RunContext()); }).find("column 7"),
+  EXPECT_NE(RefusalOf([&] {
+              TrainCib(QuickCibHash(), MatrixColumns(bad), RunContext());
+            }).find("column 7"),
             std::string::npos);
   for (const CibHashOptions& options :
        {CibHashOptions{.hidden = 0}, CibHashOptions{.temperature = 0.01},

@@ -16,7 +16,7 @@ namespace {
 
 constexpr int kNever = 0;  // enumerate_bits that never enumerates
 
-struct Problem {
+struct StepProblem {
   MatrixF samples, hashes, codes;
   LinearMap decoder;
   double penalty = 0;
@@ -29,9 +29,9 @@ MatrixF RandomSigns(Index rows, Index cols, Random& random) {
 }
 
 // Samples near codes, as in training; hashes and codes are noisy copies of those.
-Problem MakeProblem(Index dimension, Index bits, Index count, double penalty, uint64_t seed) {
+StepProblem MakeProblem(Index dimension, Index bits, Index count, double penalty, uint64_t seed) {
   Random random(seed);
-  Problem problem;
+  StepProblem problem;
   problem.penalty = penalty;
   problem.decoder = {.weights = random.NormalMatrix(dimension, bits),
                      .bias = random.NormalMatrix(dimension, 1)};
@@ -44,7 +44,7 @@ Problem MakeProblem(Index dimension, Index bits, Index count, double penalty, ui
   return problem;
 }
 
-double Value(const Problem& problem, Index sample, const VectorF& code) {
+double Value(const StepProblem& problem, Index sample, const VectorF& code) {
   const VectorD rest = problem.samples.col(sample).cast<double>() -
                        problem.decoder.bias.cast<double>() -
                        problem.decoder.weights.cast<double>() * code.cast<double>();
@@ -52,7 +52,7 @@ double Value(const Problem& problem, Index sample, const VectorF& code) {
   return rest.squaredNorm() + problem.penalty * static_cast<double>(differing);
 }
 
-double TotalValue(const Problem& problem) {
+double TotalValue(const StepProblem& problem) {
   double total = 0;
   for (Index i = 0; i < problem.codes.cols(); ++i) {
     total += Value(problem, i, problem.codes.col(i));
@@ -60,7 +60,7 @@ double TotalValue(const Problem& problem) {
   return total;
 }
 
-double LeastValue(const Problem& problem, Index sample) {
+double LeastValue(const StepProblem& problem, Index sample) {
   const Index bits = problem.codes.rows();
   double least = std::numeric_limits<double>::infinity();
   for (int number = 0; number < 1 << bits; ++number) {
@@ -71,7 +71,7 @@ double LeastValue(const Problem& problem, Index sample) {
   return least;
 }
 
-void Improve(Problem& problem, int enumerate_bits) {
+void Improve(StepProblem& problem, int enumerate_bits) {
   CodeStep(problem.decoder, problem.penalty, enumerate_bits)
       .Improve(problem.samples, problem.hashes, problem.codes);
 }
@@ -81,7 +81,7 @@ bool AllSigns(const MatrixF& codes) { return (codes.array().abs() == 1).all(); }
 TEST(CodeStep, EnumerationFindsTheBest) {
   for (const Index bits : {1, 2, 5, 8}) {
     for (const double penalty : {0.0, 3.0, 100.0}) {
-      Problem problem = MakeProblem(6, bits, 70, penalty, static_cast<uint64_t>(bits));
+      StepProblem problem = MakeProblem(6, bits, 70, penalty, static_cast<uint64_t>(bits));
       Improve(problem, 8);
       EXPECT_TRUE(AllSigns(problem.codes));
       for (Index i = 0; i < 70; ++i) {
@@ -93,7 +93,7 @@ TEST(CodeStep, EnumerationFindsTheBest) {
 
 TEST(CodeStep, AlternationFindsTheBestMostly) {
   for (const double penalty : {0.0, 3.0}) {
-    Problem problem = MakeProblem(12, 8, 300, penalty, 9);
+    StepProblem problem = MakeProblem(12, 8, 300, penalty, 9);
     Improve(problem, kNever);
     int found = 0;
     for (Index i = 0; i < 300; ++i) {
@@ -105,7 +105,7 @@ TEST(CodeStep, AlternationFindsTheBestMostly) {
 
 TEST(CodeStep, AlternationEndsWhereNoBitHelpsAndNeverWorseThanItBegan) {
   for (const Index bits : {1, 12, 33, 64}) {
-    Problem problem = MakeProblem(40, bits, 130, 2.0, static_cast<uint64_t>(bits));
+    StepProblem problem = MakeProblem(40, bits, 130, 2.0, static_cast<uint64_t>(bits));
     const MatrixF before = problem.codes;
     Improve(problem, kNever);
     EXPECT_TRUE(AllSigns(problem.codes));
@@ -124,8 +124,8 @@ TEST(CodeStep, AlternationEndsWhereNoBitHelpsAndNeverWorseThanItBegan) {
 
 TEST(CodeStep, TwoStartsBeatOne) {
   // From the codes alone, bit by bit, worked here; the rounded start must help some of them.
-  Problem problem = MakeProblem(10, 16, 200, 1.0, 3);
-  Problem slow = problem;
+  StepProblem problem = MakeProblem(10, 16, 200, 1.0, 3);
+  StepProblem slow = problem;
   for (Index i = 0; i < 200; ++i) {
     VectorF code = slow.codes.col(i);
     for (bool moved = true; moved;) {
@@ -148,7 +148,7 @@ TEST(CodeStep, TwoStartsBeatOne) {
 
 TEST(CodeStep, ImprovingAgainChangesNothing) {
   for (const int enumerate_bits : {kNever, 10}) {
-    Problem problem = MakeProblem(12, 9, 200, 1.0, 4);
+    StepProblem problem = MakeProblem(12, 9, 200, 1.0, 4);
     Improve(problem, enumerate_bits);
     const MatrixF once = problem.codes;
     Improve(problem, enumerate_bits);
@@ -158,7 +158,7 @@ TEST(CodeStep, ImprovingAgainChangesNothing) {
 
 TEST(CodeStep, LargePenaltyGivesTheHashes) {
   for (const int enumerate_bits : {kNever, 10}) {
-    Problem problem = MakeProblem(12, 10, 100, 1e5, 5);
+    StepProblem problem = MakeProblem(12, 10, 100, 1e5, 5);
     Improve(problem, enumerate_bits);
     EXPECT_EQ(problem.codes, problem.hashes);
   }
@@ -166,7 +166,7 @@ TEST(CodeStep, LargePenaltyGivesTheHashes) {
 
 TEST(CodeStep, BitsWithoutAnEffectStayOrFollowTheHashes) {
   for (const int enumerate_bits : {kNever, 10}) {
-    Problem problem = MakeProblem(12, 6, 100, 0, 6);
+    StepProblem problem = MakeProblem(12, 6, 100, 0, 6);
     problem.decoder.weights.col(2).setZero();
     const MatrixF before = problem.codes;
     Improve(problem, enumerate_bits);
@@ -181,7 +181,7 @@ TEST(CodeStep, BitsWithoutAnEffectStayOrFollowTheHashes) {
 
 TEST(CodeStep, ObjectiveFallsWithEveryStepOfDecoderAndCodes) {
   for (const int enumerate_bits : {kNever, 10}) {
-    Problem problem = MakeProblem(20, 8, 500, 1.0, 7);
+    StepProblem problem = MakeProblem(20, 8, 500, 1.0, 7);
     double value = TotalValue(problem);
     for (int round = 0; round < 6; ++round) {
       CrossMoments moments(8, 20);
@@ -197,7 +197,7 @@ TEST(CodeStep, ObjectiveFallsWithEveryStepOfDecoderAndCodes) {
 }
 
 TEST(CodeStep, NoSamples) {
-  Problem problem = MakeProblem(3, 4, 0, 1.0, 8);
+  StepProblem problem = MakeProblem(3, 4, 0, 1.0, 8);
   Improve(problem, kNever);
   EXPECT_EQ(problem.codes.cols(), 0);
 }

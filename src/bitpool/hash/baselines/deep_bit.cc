@@ -8,18 +8,16 @@
 
 #include "bitpool/base/error.h"
 #include "bitpool/base/stopwatch.h"
+#include "bitpool/hash/baselines/head_training.h"
 #include "bitpool/hash/scaled_vectors.h"
 #include "bitpool/hash/view_columns.h"
 
 namespace bitpool {
 namespace {
 
-constexpr const char* kName = "DeepBit";
-constexpr uint64_t kWeightStream = 1, kBatchStream = 2, kViewStream = 3;
-constexpr size_t kChunkColumns = 1024;
-constexpr float kMiddle = 0.5F;  // between the two values of a bit
-// Outputs begin around the middle, so that no unit is dead, and half as far from it as a bit is.
-constexpr double kFirstDeviation = 0.25;
+constexpr const char* kDeepBit = "DeepBit";
+constexpr uint64_t kDeepBitWeights = 1, kDeepBitBatches = 2, kDeepBitViews = 3;
+constexpr size_t kDeepBitColumns = 1024;
 
 // The images of the pictures with these numbers.
 std::vector<Index> ImagesOf(std::span<const Index> pictures, Index per_picture, Index count) {
@@ -40,11 +38,11 @@ class DeepBitTraining {
         context_(context),
         vectors_(images.vectors, scale, options.memory),
         head_(options.bits, images.vectors.dimension(),
-              kFirstDeviation / std::sqrt(kHeadSquaredLength), kMiddle,
-              context.MakeRandom(kWeightStream)) {}
+              kFirstBitDeviation / std::sqrt(kHeadSquaredLength), kBitMiddle,
+              context.MakeRandom(kDeepBitWeights)) {}
 
   void LearnFromPictures(TrainingSummary& summary) {
-    BatchOrder order(images_.pictures(), options_.batch, context_.MakeRandom(kBatchStream));
+    BatchOrder order(images_.pictures(), options_.batch, context_.MakeRandom(kDeepBitBatches));
     RunHeadSteps("DeepBit", options_.steps, context_, summary, [&](Index step) {
       const double rate = HalvedRate(options_.learning_rate, step, options_.steps);
       return Step(ImagesOf(order.Next(), images_.per_picture, 1), 1, rate);
@@ -53,7 +51,7 @@ class DeepBitTraining {
 
   void LearnFromViews(TrainingSummary& summary) {
     const Index per_picture = images_.per_picture;
-    BatchOrder order(images_.pictures(), options_.view_batch, context_.MakeRandom(kViewStream));
+    BatchOrder order(images_.pictures(), options_.view_batch, context_.MakeRandom(kDeepBitViews));
     RunHeadSteps("DeepBit, views", options_.view_steps, context_, summary, [&](Index) {
       return Step(ImagesOf(order.Next(), per_picture, per_picture), per_picture,
                   options_.view_rate);
@@ -83,7 +81,7 @@ double MeanOutput(const LinearMap& map, const ColumnSource& vectors, const RunCo
   const LinearEncoder encoder(map);
   double sum = 0;
   context.pool().OrderedReduce(
-      static_cast<size_t>(vectors.size()), kChunkColumns, 0.0,
+      static_cast<size_t>(vectors.size()), kDeepBitColumns, 0.0,
       [&](double& part, size_t begin, size_t end) {
         context.ThrowIfStopped();
         MatrixF buffer;
@@ -99,20 +97,20 @@ double MeanOutput(const LinearMap& map, const ColumnSource& vectors, const RunCo
 
 void DeepBitOptions::Validate() const {
   RequireBits(bits);
-  RequireHeadCount(steps, 1, kName, "steps");
-  RequireHeadCount(batch, 1, kName, "batch");
-  RequireHeadCount(view_steps, 0, kName, "view_steps");
-  RequireHeadCount(view_batch, 1, kName, "view_batch");
-  RequireHeadNumber(learning_rate, false, kName, "learning_rate");
-  RequireHeadNumber(view_rate, false, kName, "view_rate");
-  RequireHeadNumber(view_weight, true, kName, "view_weight");
+  RequireHeadCount(steps, 1, kDeepBit, "steps");
+  RequireHeadCount(batch, 1, kDeepBit, "batch");
+  RequireHeadCount(view_steps, 0, kDeepBit, "view_steps");
+  RequireHeadCount(view_batch, 1, kDeepBit, "view_batch");
+  RequireHeadNumber(learning_rate, false, kDeepBit, "learning_rate");
+  RequireHeadNumber(view_rate, false, kDeepBit, "view_rate");
+  RequireHeadNumber(view_weight, true, kDeepBit, "view_weight");
 }
 
 HeadLoss ComputeDeepBitLoss(const MatrixF& outputs, Index per_picture, double view_weight) {
   const MatrixF f = outputs.cwiseMax(0.0F);
   const auto columns = static_cast<float>(f.cols());
-  const VectorF uneven = f.rowwise().mean().array() - kMiddle;
-  const MatrixF error = f - (f.array() > kMiddle).cast<float>().matrix();
+  const VectorF uneven = f.rowwise().mean().array() - kBitMiddle;
+  const MatrixF error = f - (f.array() > kBitMiddle).cast<float>().matrix();
   HeadLoss result;
   result.loss = static_cast<double>(uneven.squaredNorm() + error.squaredNorm() / columns);
   result.gradient = (2 / columns) * (error.colwise() + uneven);

@@ -11,10 +11,12 @@
 namespace bitpool {
 namespace {
 
-DeepBitOptions Quick(int bits = 8) { return {.bits = bits, .steps = 2000, .view_steps = 500}; }
+DeepBitOptions QuickDeepBit(int bits = 8) {
+  return {.bits = bits, .steps = 2000, .view_steps = 500};
+}
 
-Trained<HashModel> Train(const DeepBitOptions& options, const ColumnSource& source,
-                         const RunContext& context, Index per_picture = 1) {
+Trained<HashModel> TrainDeep(const DeepBitOptions& options, const ColumnSource& source,
+                             const RunContext& context, Index per_picture = 1) {
   return TrainDeepBit(options, {.vectors = source, .per_picture = per_picture}, context);
 }
 
@@ -49,7 +51,7 @@ TEST(DeepBitLoss, GradientAgreesWithDifferences) {
 
 TEST(DeepBit, LossFallsAndBitsAreUsed) {
   const MatrixF x = MakeClusters(16, 600, 6, 1, 3);
-  const Trained<HashModel> trained = Train(Quick(), MatrixColumns(x), RunContext());
+  const Trained<HashModel> trained = TrainDeep(QuickDeepBit(), MatrixColumns(x), RunContext());
   EXPECT_EQ(trained.model.method, "deepbit");
   EXPECT_EQ(trained.model.encoder->kind(), "linear");
   const auto& records = trained.summary.iterations;
@@ -66,7 +68,7 @@ TEST(DeepBit, LossFallsAndBitsAreUsed) {
 // The threshold is the mean of f, and it is in the bias: the mean of max(h, −t) is zero.
 TEST(DeepBit, ThresholdIsTheMeanOutput) {
   const MatrixF x = MakeClusters(8, 300, 4, 2, 3);
-  const auto trained = Train(Quick(4), MatrixColumns(x), RunContext());
+  const auto trained = TrainDeep(QuickDeepBit(4), MatrixColumns(x), RunContext());
   const MatrixD h = trained.model.encoder->Project(x).cast<double>();
   const auto excess = [&](double t) { return h.cwiseMax(-t).mean(); };
   double low = 0, high = 10;  // excess falls with t, from above zero
@@ -95,27 +97,27 @@ double DistanceOfViews(const HashModel& model, const MatrixF& images, Index per_
 
 TEST(DeepBit, ViewsComeNearerToTheirPictures) {
   const MatrixF images = ViewSamples(12, 300, 4, 1), fresh = ViewSamples(12, 100, 4, 2);
-  DeepBitOptions options = Quick();
+  DeepBitOptions options = QuickDeepBit();
   options.view_steps = 2000;
   options.view_rate = 1e-3;
   options.view_weight = 1;
-  const auto with = Train(options, MatrixColumns(images), RunContext(), 4);
+  const auto with = TrainDeep(options, MatrixColumns(images), RunContext(), 4);
   EXPECT_EQ(with.summary.iterations.size(), 20U);
   options.view_weight = 0;
-  const auto without = Train(options, MatrixColumns(images), RunContext(), 4);
+  const auto without = TrainDeep(options, MatrixColumns(images), RunContext(), 4);
   EXPECT_LT(DistanceOfViews(with.model, fresh, 4), 0.4 * DistanceOfViews(without.model, fresh, 4));
 }
 
 TEST(DeepBit, SameAtAnyNumberOfThreads) {
   ExpectSameAtAnyNumberOfThreads(MakeClusters(12, 1500, 5, 3),
                                  [](const ColumnSource& source, const RunContext& context) {
-                                   return Train(Quick(6), source, context, 3);
+                                   return TrainDeep(QuickDeepBit(6), source, context, 3);
                                  });
 }
 
 TEST(DeepBit, RefusesBadDataAndOptions) {
   ExpectRefusesBadData([](const ColumnSource& source, const RunContext& context) {
-    return Train(Quick(4), source, context);
+    return TrainDeep(QuickDeepBit(4), source, context);
   });
   for (const DeepBitOptions& bad :
        {DeepBitOptions{.bits = 0}, DeepBitOptions{.steps = 0}, DeepBitOptions{.batch = 0},

@@ -14,14 +14,12 @@
 namespace bitpool {
 namespace {
 
-constexpr const char* kName = "GraphBit";
-constexpr uint64_t kWeightStream = 1, kBatchStream = 2, kAgentStream = 3;
-constexpr size_t kOutputs = 256;  // rows of the weights, by one task
-constexpr size_t kInputs = 64;    // columns of the weights, by one task
+constexpr const char* kGraphBit = "GraphBit";
+constexpr uint64_t kGraphBitWeights = 1, kGraphBitBatches = 2, kAgentStream = 3;
+constexpr size_t kWeightRows = 256;    // rows of the weights, by one task
+constexpr size_t kWeightColumns = 64;  // columns of the weights, by one task
 constexpr float kSquareDecay = 0.9F;
 constexpr float kSmall = 1e-8F;
-constexpr float kMiddle = 0.5F;
-constexpr double kFirstDeviation = 0.25;  // of an output: as near to the middle as to a bit
 
 // One output of the L² for each row.
 struct Outputs {
@@ -31,7 +29,7 @@ struct Outputs {
   MatrixF Apply(const MatrixF& batch, const RunContext& context) const {
     MatrixF result(weights.rows(), batch.cols());
     context.ParallelFor(
-        static_cast<size_t>(weights.rows()), kOutputs, [&](size_t begin, size_t end) {
+        static_cast<size_t>(weights.rows()), kWeightRows, [&](size_t begin, size_t end) {
           const auto first = static_cast<Index>(begin);
           const auto count = static_cast<Index>(end - begin);
           result.middleRows(first, count).noalias() = weights.middleRows(first, count) * batch;
@@ -60,13 +58,14 @@ class RmsDescent {
   // `gradient` is with respect to the outputs of the batch.
   void Step(const MatrixF& batch, const MatrixF& gradient, const RunContext& context,
             Outputs& outputs) {
-    context.ParallelFor(static_cast<size_t>(batch.rows()), kInputs, [&](size_t begin, size_t end) {
-      const auto first = static_cast<Index>(begin);
-      const auto count = static_cast<Index>(end - begin);
-      const MatrixF part = gradient * batch.middleRows(first, count).transpose();
-      Descend(part, squares_.weights.middleCols(first, count),
-              outputs.weights.middleCols(first, count));
-    });
+    context.ParallelFor(
+        static_cast<size_t>(batch.rows()), kWeightColumns, [&](size_t begin, size_t end) {
+          const auto first = static_cast<Index>(begin);
+          const auto count = static_cast<Index>(end - begin);
+          const MatrixF part = gradient * batch.middleRows(first, count).transpose();
+          Descend(part, squares_.weights.middleCols(first, count),
+                  outputs.weights.middleCols(first, count));
+        });
     const VectorF bias = gradient.rowwise().sum();
     Descend(bias, squares_.bias, outputs.bias);
   }
@@ -89,14 +88,14 @@ class GraphBitTraining {
       : options_(options),
         context_(context),
         vectors_(vectors, scale, options.memory),
-        order_(vectors.size(), options.batch, context.MakeRandom(kBatchStream)),
+        order_(vectors.size(), options.batch, context.MakeRandom(kGraphBitBatches)),
         graph_(options.bits) {
-    Random random = context.MakeRandom(kWeightStream);
+    Random random = context.MakeRandom(kGraphBitWeights);
     const Index outputs = Index{options.bits} * options.bits;
-    const double deviation = kFirstDeviation / std::sqrt(kHeadSquaredLength);
+    const double deviation = kFirstBitDeviation / std::sqrt(kHeadSquaredLength);
     outputs_ = {.weights = static_cast<float>(deviation) *
                            random.NormalMatrix(outputs, vectors.dimension()),
-                .bias = VectorF::Constant(outputs, kMiddle)};
+                .bias = VectorF::Constant(outputs, kBitMiddle)};
   }
 
   // Only outputs that are part of a bit have a gradient.
@@ -171,12 +170,12 @@ void GraphBitOptions::Validate() const {
     throw Error(ErrorCode::kInvalidArgument,
                 fmt::format("bits of GraphBit: expected at most {}, got {}", kMostGraphBits, bits));
   }
-  RequireHeadCount(epochs, 1, kName, "epochs");
-  RequireHeadCount(edge_epochs, 0, kName, "edge_epochs");
-  RequireHeadCount(batch, 1, kName, "batch");
-  RequireHeadNumber(learning_rate, false, kName, "learning_rate");
-  RequireHeadNumber(weights.certainty, true, kName, "certainty");
-  RequireHeadNumber(weights.fidelity, true, kName, "fidelity");
+  RequireHeadCount(epochs, 1, kGraphBit, "epochs");
+  RequireHeadCount(edge_epochs, 0, kGraphBit, "edge_epochs");
+  RequireHeadCount(batch, 1, kGraphBit, "batch");
+  RequireHeadNumber(learning_rate, false, kGraphBit, "learning_rate");
+  RequireHeadNumber(weights.certainty, true, kGraphBit, "certainty");
+  RequireHeadNumber(weights.fidelity, true, kGraphBit, "fidelity");
   if (!(agent.exploration >= 0 && agent.exploration <= 1)) {
     throw Error(ErrorCode::kInvalidArgument,
                 fmt::format("exploration of GraphBit: expected a number from 0 to 1, got {}",

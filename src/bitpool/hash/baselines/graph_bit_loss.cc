@@ -2,18 +2,20 @@
 
 #include <cmath>
 
+#include "bitpool/hash/baselines/head_training.h"
+
 namespace bitpool {
 namespace {
 
 constexpr double kFactor = 100;
-constexpr float kMiddle = 0.5F;
 
 }  // namespace
 
 double GraphBitLossOfBit(const GraphBitWeights& weights, const VectorF& p,
                          const VectorF& unlinked) {
-  const double uneven = p.cast<double>().mean() - kMiddle;
-  const double certainty = ((p.array() - kMiddle).abs() + kMiddle).cast<double>().log().mean();
+  const double uneven = p.cast<double>().mean() - kBitMiddle;
+  const double certainty =
+      ((p.array() - kBitMiddle).abs() + kBitMiddle).cast<double>().log().mean();
   const double unfaithful = (unlinked - p).cast<double>().array().square().mean();
   return kFactor *
          (uneven * uneven - weights.certainty * certainty + weights.fidelity * unfaithful);
@@ -27,10 +29,10 @@ GraphBitLoss ComputeGraphBitLoss(const GraphBitWeights& weights, const MatrixF& 
   }
   result.loss /= static_cast<double>(p.rows());
   const auto scale = static_cast<float>(kFactor / static_cast<double>(p.size()));
-  const VectorF uneven = p.rowwise().mean().array() - kMiddle;
+  const VectorF uneven = p.rowwise().mean().array() - kBitMiddle;
   const MatrixF sure = p.unaryExpr([](float value) {
-    const float apart = value - kMiddle;
-    return (apart < 0 ? -1.0F : 1.0F) / (std::abs(apart) + kMiddle);
+    const float apart = value - kBitMiddle;
+    return (apart < 0 ? -1.0F : 1.0F) / (std::abs(apart) + kBitMiddle);
   });
   result.unlinked_gradient = (2 * scale * static_cast<float>(weights.fidelity)) * (unlinked - p);
   result.gradient = -result.unlinked_gradient;

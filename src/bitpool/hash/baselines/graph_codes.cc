@@ -9,9 +9,9 @@
 namespace bitpool {
 namespace {
 
-constexpr const char* kName = "codes of a graph";
-constexpr int kGradientSteps = 5;  // of the codes, in a step of all parts
-constexpr size_t kChunkColumns = 4096;
+constexpr const char* kGraphCodes = "codes of a graph";
+constexpr int kDescentSteps = 5;  // of the codes, in a step of all parts
+constexpr size_t kGraphColumns = 4096;
 constexpr int kHalvings = 60;
 
 double Inner(const MatrixD& a, const MatrixD& b) { return a.cwiseProduct(b).sum(); }
@@ -19,12 +19,12 @@ double Inner(const MatrixD& a, const MatrixD& b) { return a.cwiseProduct(b).sum(
 }  // namespace
 
 void GraphCodeOptions::Validate() const {
-  RequireHeadNumber(box, false, kName, "box");
-  RequireHeadNumber(sphere, false, kName, "sphere");
-  RequireHeadNumber(balance, true, kName, "balance");
-  RequireHeadNumber(independence, true, kName, "independence");
-  RequireHeadNumber(tolerance, true, kName, "tolerance");
-  RequireHeadCount(steps, 1, kName, "steps");
+  RequireHeadNumber(box, false, kGraphCodes, "box");
+  RequireHeadNumber(sphere, false, kGraphCodes, "sphere");
+  RequireHeadNumber(balance, true, kGraphCodes, "balance");
+  RequireHeadNumber(independence, true, kGraphCodes, "independence");
+  RequireHeadNumber(tolerance, true, kGraphCodes, "tolerance");
+  RequireHeadCount(steps, 1, kGraphCodes, "steps");
 }
 
 GraphCodeSolver::GraphCodeSolver(const GraphCodeOptions& options, const AnchorGraph& graph,
@@ -54,7 +54,7 @@ void GraphCodeSolver::ImproveCodes() {
   laplacian_ = graph_.TimesLaplacian(b_, context_);
   MatrixD gradient = Gradient();
   MatrixD direction = -gradient;
-  for (int i = 0; i < kGradientSteps; ++i) {
+  for (int i = 0; i < kDescentSteps; ++i) {
     if (!(Inner(direction, gradient) < 0)) direction = -gradient;
     const MatrixD along = graph_.TimesLaplacian(direction, context_);
     const double step = Along(direction, along).FindMinimum();
@@ -104,7 +104,7 @@ MatrixD GraphCodeSolver::Gradient() const {
   gradient.colwise() += balance_ * b_.rowwise().sum();
   const MatrixD correlation = independence_ * Correlation();
   context_.ParallelFor(
-      static_cast<size_t>(b_.cols()), kChunkColumns, [&](size_t begin, size_t end) {
+      static_cast<size_t>(b_.cols()), kGraphColumns, [&](size_t begin, size_t end) {
         const auto first = static_cast<Index>(begin);
         const auto count = static_cast<Index>(end - begin);
         gradient.middleCols(first, count).noalias() += correlation * b_.middleCols(first, count);
@@ -149,7 +149,7 @@ double GraphCodeSolver::LinePolynomial::FindMinimum() const {
 MatrixD GraphCodeSolver::Product(const MatrixD& a, const MatrixD& b) const {
   MatrixD sum = MatrixD::Zero(a.rows(), b.rows());
   context_.pool().OrderedReduce(
-      static_cast<size_t>(a.cols()), kChunkColumns, MatrixD(),
+      static_cast<size_t>(a.cols()), kGraphColumns, MatrixD(),
       [&](MatrixD& part, size_t begin, size_t end) {
         context_.ThrowIfStopped();
         const auto first = static_cast<Index>(begin);

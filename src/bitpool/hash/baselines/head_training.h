@@ -21,6 +21,11 @@ namespace bitpool {
 // dimension.
 inline constexpr double kHeadSquaredLength = 100;
 
+// Of methods whose bits are 0 and 1: what is between the two, and how far outputs are from it at
+// first, half as far as a bit is, so that no unit is dead.
+inline constexpr float kBitMiddle = 0.5F;
+inline constexpr double kFirstBitDeviation = 0.25;
+
 // Throws kInvalidArgument for fewer than two vectors, for vectors that are not finite, naming the
 // column, and for vectors that are all alike.
 ViewScale MeasureForHead(const ColumnSource& vectors, const RunContext& context);

@@ -8,7 +8,7 @@
 namespace bitpool {
 namespace {
 
-constexpr size_t kChunkSamples = 1024;
+constexpr size_t kBitSearchSamples = 1024;
 // Directions in which the features spread by less than this share of the widest are left out: their
 // weights would be so large that the encoder, in single precision, could not tell the bit.
 constexpr double kNarrowest = 1e-9;
@@ -148,7 +148,7 @@ double KernelBitSearch::Objective() const {
 VectorD KernelBitSearch::Project(const VectorD& weights) const {
   VectorD projections(features_.cols());
   context_.ParallelFor(
-      static_cast<size_t>(features_.cols()), kChunkSamples, [&](size_t begin, size_t end) {
+      static_cast<size_t>(features_.cols()), kBitSearchSamples, [&](size_t begin, size_t end) {
         const auto first = static_cast<Index>(begin), count = static_cast<Index>(end - begin);
         projections.segment(first, count).noalias() =
             features_.middleCols(first, count).transpose() * weights;
@@ -159,7 +159,7 @@ VectorD KernelBitSearch::Project(const VectorD& weights) const {
 VectorD KernelBitSearch::Accumulate(const VectorD& samples) const {
   VectorD sum = VectorD::Zero(features_.rows());
   context_.pool().OrderedReduce(
-      static_cast<size_t>(features_.cols()), kChunkSamples, VectorD(),
+      static_cast<size_t>(features_.cols()), kBitSearchSamples, VectorD(),
       [&](VectorD& part, size_t begin, size_t end) {
         const auto first = static_cast<Index>(begin), count = static_cast<Index>(end - begin);
         part = features_.middleCols(first, count) * samples.segment(first, count);

@@ -106,7 +106,7 @@ TEST(LabelResidue, AgreesWithTheMatrix) {
   }
 }
 
-class KernelBitSearchTest : public testing::TestWithParam<bool> {
+class KernelBitSearchTest : public ::testing::TestWithParam<bool> {
  protected:
   const Labels labels_ = GetParam() ? RandomLabels(150, 6, 4) : Labels::Single([] {
     std::vector<int32_t> classes;
@@ -118,7 +118,7 @@ class KernelBitSearchTest : public testing::TestWithParam<bool> {
   const RunContext context_;
 };
 
-INSTANTIATE_TEST_SUITE_P(SeveralClasses, KernelBitSearchTest, testing::Bool());
+INSTANTIATE_TEST_SUITE_P(SeveralClasses, KernelBitSearchTest, ::testing::Bool());
 
 TEST_P(KernelBitSearchTest, EveryBitAgreesWithTheMatrix) {
   KernelBitSearch search(features_, pairs_, kBits, context_);

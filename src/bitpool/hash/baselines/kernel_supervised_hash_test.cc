@@ -13,14 +13,14 @@
 namespace bitpool {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
-Trained<HashModel> Train(const MatrixF& data, const Labels& labels,
-                         const KernelSupervisedHashOptions& options) {
+Trained<HashModel> TrainKsh(const MatrixF& data, const Labels& labels,
+                            const KernelSupervisedHashOptions& options) {
   return TrainKernelSupervisedHash(options, MatrixColumns(data), labels, RunContext());
 }
 
-const KernelEncoder& EncoderOf(const Trained<HashModel>& trained) {
+const KernelEncoder& KshEncoderOf(const Trained<HashModel>& trained) {
   return dynamic_cast<const KernelEncoder&>(*trained.model.encoder);
 }
 
@@ -34,11 +34,11 @@ TEST(KernelSupervisedHash, SpectralBitsAreEigenvectorsOfTheResidue) {
   for (const Labels& labels : {ClusterLabels(120, 5), RandomLabels(120, 6, 2)}) {
     const int bits = 6;
     const Trained<HashModel> trained =
-        Train(data, labels, {.bits = bits, .kernel = {.anchors = 10}, .iterations = 0});
+        TrainKsh(data, labels, {.bits = bits, .kernel = {.anchors = 10}, .iterations = 0});
     EXPECT_EQ(trained.model.method, "ksh");
     EXPECT_EQ(trained.summary.samples, 120);
     const MatrixD h = trained.model.encoder->Project(data).cast<double>();
-    const MatrixD values = EncoderOf(trained).kernel().Columns(data).cast<double>();
+    const MatrixD values = KshEncoderOf(trained).kernel().Columns(data).cast<double>();
     const VectorD mean = values.rowwise().mean();
     const MatrixD features = values.colwise() - mean;
     const MatrixD scatter = features * features.transpose();
@@ -62,9 +62,9 @@ TEST(KernelSupervisedHash, GradientsMakeBitsBetter) {
   const MatrixF data = MakeClusters(8, 600, 30, 4);
   const Labels labels = ClusterLabels(600, 6);
   KernelSupervisedHashOptions options{.bits = 12, .kernel = {.anchors = 40}, .iterations = 0};
-  const Trained<HashModel> spectral = Train(data, labels, options);
+  const Trained<HashModel> spectral = TrainKsh(data, labels, options);
   options.iterations = 500;
-  const Trained<HashModel> smoothed = Train(data, labels, options);
+  const Trained<HashModel> smoothed = TrainKsh(data, labels, options);
   ASSERT_EQ(smoothed.summary.iterations.size(), 12U);
   // The first bits start from the same residue.
   EXPECT_LE(smoothed.summary.iterations[0].objective, spectral.summary.iterations[0].objective);
@@ -104,14 +104,14 @@ TEST(KernelSupervisedHash, NothingToTellApart) {
   const MatrixF data = MakeClusters(4, 30, 3, 1);
   std::vector<std::vector<int32_t>> classes(30, {0});
   classes[4] = {0, 1};
-  const HashModel model = Train(data, Labels::Multi(classes), {.bits = 8}).model;
+  const HashModel model = TrainKsh(data, Labels::Multi(classes), {.bits = 8}).model;
   EXPECT_EQ(model.encoder->Encode(data).size(), 30);
 }
 
 TEST(KernelSupervisedHash, SomeSamplesOnly) {
   const MatrixF data = MakeClusters(10, 900, 4, 5);
   const Trained<HashModel> trained =
-      Train(data, ClusterLabels(900, 4), {.bits = 8, .kernel = {.anchors = 50}, .samples = 200});
+      TrainKsh(data, ClusterLabels(900, 4), {.bits = 8, .kernel = {.anchors = 50}, .samples = 200});
   EXPECT_EQ(trained.summary.samples, 200);
   const ClassDistances distances =
       MeasureClasses(trained.model.encoder->Encode(data), ClusterLabels(900, 4));

@@ -25,8 +25,8 @@
 namespace bitpool {
 namespace {
 
-constexpr size_t kChunkSamples = 1024;
-constexpr uint64_t kSampleStream = 1;
+constexpr size_t kKmhSamples = 1024;
+constexpr uint64_t kKmhSampleStream = 1;
 // Variances below this share of the largest are rounding in the moments.
 constexpr float kSmallestVariance = 1e-6F;
 
@@ -95,7 +95,7 @@ void ReorderComponents(const std::vector<Index>& order, Pca& pca) {
 MatrixF ProjectAll(const Pca& pca, const ColumnSource& samples, const RunContext& context) {
   MatrixF projected(pca.components(), samples.size());
   context.ParallelFor(
-      static_cast<size_t>(samples.size()), kChunkSamples, [&](size_t begin, size_t end) {
+      static_cast<size_t>(samples.size()), kKmhSamples, [&](size_t begin, size_t end) {
         const auto first = static_cast<Index>(begin);
         const auto count = static_cast<Index>(end - begin);
         MatrixF buffer;
@@ -184,7 +184,7 @@ class ProductTraining {
   double SumOver(Index first_row, Index rows, const Term& term) const {
     double sum = 0;
     context_.pool().OrderedReduce(
-        static_cast<size_t>(projected_.cols()), kChunkSamples, 0.0,
+        static_cast<size_t>(projected_.cols()), kKmhSamples, 0.0,
         [&](double& part, size_t begin, size_t end) {
           const auto first = static_cast<Index>(begin);
           const auto count = static_cast<Index>(end - begin);
@@ -202,7 +202,7 @@ class ProductTraining {
     Sums all;
     all.Clear(subspaces_);
     context_.pool().OrderedReduce(
-        static_cast<size_t>(projected_.cols()), kChunkSamples, Sums(),
+        static_cast<size_t>(projected_.cols()), kKmhSamples, Sums(),
         [&](Sums& part, size_t begin, size_t end) {
           context_.ThrowIfStopped();
           part.Clear(subspaces_);
@@ -309,7 +309,7 @@ Trained<HashModel> TrainKMeansHash(const KMeansHashOptions& options, const Colum
   CheckSamples(options, count);
   const std::vector<Subspace> subspaces = MakeSubspaces(options, pca.components());
   ReorderComponents(DealOutComponents(pca.variances, subspaces), pca);
-  const ColumnSample samples(source, count, context.MakeRandom(kSampleStream));
+  const ColumnSample samples(source, count, context.MakeRandom(kKmhSampleStream));
   const MatrixF projected = ProjectAll(pca, samples, context);
 
   Trained<HashModel> trained;

@@ -18,9 +18,9 @@
 namespace bitpool {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
-Trained<HashModel> Train(const MatrixF& data, const KMeansHashOptions& options) {
+Trained<HashModel> TrainKmh(const MatrixF& data, const KMeansHashOptions& options) {
   return TrainKMeansHash(options, MatrixColumns(data), RunContext());
 }
 
@@ -134,7 +134,7 @@ TEST(ProductEncoder, Refuses) {
 
 TEST(KMeansHash, StartsAsPcaHashing) {
   const MatrixF data = MakeClusters(9, 1500, 10, 1, 20);
-  const Trained<HashModel> start = Train(data, {.bits = 4, .iterations = 0});
+  const Trained<HashModel> start = TrainKmh(data, {.bits = 4, .iterations = 0});
   EXPECT_EQ(start.model.method, "kmh");
   const auto pcah = TrainPcaHash({.bits = 4}, MatrixColumns(data), RunContext());
   const MatrixF components = pcah.model.encoder->Project(data);
@@ -162,7 +162,7 @@ TEST(KMeansHash, SubspacesHaveBalancedVariances) {
   Random random(2);
   MatrixF data = random.NormalMatrix(8, 4000);
   for (Index i = 0; i < 8; ++i) data.row(i) *= std::sqrt(static_cast<float>(128 >> i));
-  const Trained<HashModel> start = Train(data, {.bits = 4, .subspace_bits = 2, .iterations = 0});
+  const Trained<HashModel> start = TrainKmh(data, {.bits = 4, .subspace_bits = 2, .iterations = 0});
   const ProductEncoder& encoder = ProductOf(start);
   EXPECT_EQ(encoder.subspace_bits(), VectorF::Constant(2, 2));
   const auto extent = [&](Index subspace) -> VectorF {
@@ -184,8 +184,8 @@ TEST(KMeansHash, SubspacesHaveBalancedVariances) {
 }
 
 // E_quan + λ E_aff over all subspaces from the codewords alone. `before` made the assignment.
-double SlowObjective(const MatrixF& data, const ProductEncoder& start, const ProductEncoder& before,
-                     const ProductEncoder& after, double lambda) {
+double SlowKmhObjective(const MatrixF& data, const ProductEncoder& start,
+                        const ProductEncoder& before, const ProductEncoder& after, double lambda) {
   const auto n = static_cast<double>(data.cols());
   double objective = 0;
   Index first = 0;
@@ -223,7 +223,7 @@ TEST(KMeansHash, ObjectiveAgreesWithPlainLoops) {
   const MatrixF data = MakeClusters(8, 400, 10, 3, 4);
   for (const int bits : {3, 6, 8}) {  // one subspace, 4 + 2 and 4 + 4 bits
     const auto train = [&](int iterations) {
-      return Train(data, {.bits = bits, .iterations = iterations, .tolerance = 0});
+      return TrainKmh(data, {.bits = bits, .iterations = iterations, .tolerance = 0});
     };
     const Trained<HashModel> start = train(0);
     Trained<HashModel> before = start;
@@ -232,11 +232,11 @@ TEST(KMeansHash, ObjectiveAgreesWithPlainLoops) {
       const Trained<HashModel> after = train(iterations);
       const double objective = after.summary.iterations.back().objective;
       EXPECT_NEAR(objective,
-                  SlowObjective(data, ProductOf(start), ProductOf(before), ProductOf(after), 10),
+                  SlowKmhObjective(data, ProductOf(start), ProductOf(before), ProductOf(after), 10),
                   1e-4 * objective);
       // The update lowers it while the assignment is held.
       EXPECT_LT(objective,
-                SlowObjective(data, ProductOf(start), ProductOf(before), ProductOf(before), 10));
+                SlowKmhObjective(data, ProductOf(start), ProductOf(before), ProductOf(before), 10));
       if (iterations == 1) first_objective = objective;
       before = after;
     }
@@ -246,7 +246,7 @@ TEST(KMeansHash, ObjectiveAgreesWithPlainLoops) {
 
 TEST(KMeansHash, WithoutAffinityTheObjectiveNeverRises) {
   const MatrixF data = MakeClusters(12, 2000, 20, 4);
-  const Trained<HashModel> trained = Train(data, {.bits = 12, .lambda = 0, .iterations = 200});
+  const Trained<HashModel> trained = TrainKmh(data, {.bits = 12, .lambda = 0, .iterations = 200});
   EXPECT_TRUE(trained.summary.converged);
   const auto& iterations = trained.summary.iterations;
   for (size_t i = 1; i < iterations.size(); ++i) {
@@ -281,7 +281,7 @@ double NeighboursKept(const HashModel& model, const MatrixF& data) {
 
 TEST(KMeansHash, KeepsNeighboursBetterThanLsh) {
   const MatrixF data = MakeClusters(32, 1500, 40, 5);
-  const double kmh = NeighboursKept(Train(data, {.bits = 16}).model, data);
+  const double kmh = NeighboursKept(TrainKmh(data, {.bits = 16}).model, data);
   const auto lsh = TrainLsh({.bits = 16}, MatrixColumns(data), RunContext());
   EXPECT_GT(kmh, NeighboursKept(lsh.model, data) + 0.05);
 }
@@ -300,12 +300,12 @@ TEST(KMeansHash, SameAtAnyNumberOfThreads) {
 
 TEST(KMeansHash, OneBitFewSamplesAndEveryBitOfASubspace) {
   const MatrixF data = MakeClusters(24, 300, 8, 7);
-  EXPECT_EQ(Train(data, {.bits = 1}).model.bits(), 1);
+  EXPECT_EQ(TrainKmh(data, {.bits = 1}).model.bits(), 1);
   // Fewer samples than bits, so that some subspaces have no spread in some directions.
   const MatrixF few = data.leftCols(17);
-  EXPECT_EQ(Train(few, {.bits = 24}).model.encoder->Encode(data).size(), 300);
-  EXPECT_EQ(Train(data.topRows(1), {.bits = 1}).model.dimension(), 1);
-  const Trained<HashModel> wide = Train(data, {.bits = 18, .subspace_bits = 8, .iterations = 2});
+  EXPECT_EQ(TrainKmh(few, {.bits = 24}).model.encoder->Encode(data).size(), 300);
+  EXPECT_EQ(TrainKmh(data.topRows(1), {.bits = 1}).model.dimension(), 1);
+  const Trained<HashModel> wide = TrainKmh(data, {.bits = 18, .subspace_bits = 8, .iterations = 2});
   VectorF bits(3);
   bits << 8, 8, 2;
   EXPECT_EQ(ProductOf(wide).subspace_bits(), bits);
@@ -321,9 +321,9 @@ TEST(KMeansHash, Refuses) {
   EXPECT_THROW(KMeansHashOptions{.tolerance = NAN}.Validate(), Error);
   EXPECT_THROW(KMeansHashOptions{.samples = -1}.Validate(), Error);
   const MatrixF data = MakeClusters(8, 15, 3, 8);
-  EXPECT_THAT(RefusalOf([&] { Train(data, {.bits = 9}); }),
+  EXPECT_THAT(RefusalOf([&] { TrainKmh(data, {.bits = 9}); }),
               HasSubstr("8 dimensions has at most 8 bits, got 9"));
-  EXPECT_THAT(RefusalOf([&] { Train(data, {.bits = 8}); }),
+  EXPECT_THAT(RefusalOf([&] { TrainKmh(data, {.bits = 8}); }),
               HasSubstr("15 training samples for 16 codewords in a subspace"));
   ExpectRefusesBadData([](const ColumnSource& source, const RunContext& context) {
     return TrainKMeansHash({.bits = 8, .iterations = 3}, source, context);

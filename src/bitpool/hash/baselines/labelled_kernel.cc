@@ -12,8 +12,8 @@
 namespace bitpool {
 namespace {
 
-constexpr size_t kChunkColumns = 1024;
-constexpr uint64_t kSampleStream = 1, kAnchorStream = 2;
+constexpr size_t kLabelledColumns = 1024;
+constexpr uint64_t kLabelledStream = 1, kAnchorStream = 2;
 
 // Ascending.
 std::vector<Index> DrawLabelled(const Labels& labels, Index samples, Random random) {
@@ -34,7 +34,7 @@ VectorD MeanOfKernel(const AnchorKernel& kernel, const ColumnSource& vectors,
                      const RunContext& context) {
   VectorD sum = VectorD::Zero(kernel.size());
   context.pool().OrderedReduce(
-      static_cast<size_t>(vectors.size()), kChunkColumns, VectorD(),
+      static_cast<size_t>(vectors.size()), kLabelledColumns, VectorD(),
       [&](VectorD& part, size_t begin, size_t end) {
         context.ThrowIfStopped();
         MatrixF buffer;
@@ -50,7 +50,7 @@ MatrixD CentredFeatures(const AnchorKernel& kernel, const VectorD& mean, const M
                         const RunContext& context) {
   MatrixD features(kernel.size(), samples.cols());
   context.ParallelFor(
-      static_cast<size_t>(samples.cols()), kChunkColumns, [&](size_t begin, size_t end) {
+      static_cast<size_t>(samples.cols()), kLabelledColumns, [&](size_t begin, size_t end) {
         const auto first = static_cast<Index>(begin), count = static_cast<Index>(end - begin);
         const MatrixF values = kernel.Columns(samples.middleCols(first, count));
         features.middleCols(first, count) = values.cast<double>().colwise() - mean;
@@ -75,7 +75,8 @@ LabelledKernel PrepareLabelledKernel(const KernelOptions& options, Index samples
   const LabelTargets checked(labels, vectors.size());
   AnchorKernel kernel = DrawKernel(options, vectors, context.MakeRandom(kAnchorStream), context);
   VectorD mean = MeanOfKernel(kernel, vectors, context);
-  const std::vector<Index> drawn = DrawLabelled(labels, samples, context.MakeRandom(kSampleStream));
+  const std::vector<Index> drawn =
+      DrawLabelled(labels, samples, context.MakeRandom(kLabelledStream));
   MatrixD features = CentredFeatures(kernel, mean, GatherColumns(vectors, drawn), context);
   return {std::move(kernel), std::move(mean), std::move(features),
           PairwiseLabels(labels.Select(drawn))};

@@ -12,21 +12,21 @@
 namespace bitpool {
 namespace {
 
-Trained<HashModel> Train(const MatrixF& data, int bits, uint64_t seed = 1) {
+Trained<HashModel> TrainLshOn(const MatrixF& data, int bits, uint64_t seed = 1) {
   return TrainLsh({.bits = bits}, MatrixColumns(data), RunContext({.seed = seed}));
 }
 
-const LinearMap& MapOf(const HashModel& model) {
+const LinearMap& LshMapOf(const HashModel& model) {
   return dynamic_cast<const LinearEncoder&>(*model.encoder).map();
 }
 
 TEST(Lsh, ProjectsCentredDataOnNormalDirections) {
   const MatrixF data = MakeClusters(20, 500, 7, 1, 30);
-  const Trained<HashModel> trained = Train(data, 40);
+  const Trained<HashModel> trained = TrainLshOn(data, 40);
   EXPECT_EQ(trained.model.method, "lsh");
   EXPECT_EQ(trained.summary.samples, 500);
   EXPECT_TRUE(trained.summary.iterations.empty());
-  const MatrixF& weights = MapOf(trained.model).weights;
+  const MatrixF& weights = LshMapOf(trained.model).weights;
   ASSERT_EQ(weights.rows(), 40);
   ASSERT_EQ(weights.cols(), 20);
   EXPECT_NEAR(static_cast<double>(weights.mean()), 0, 0.15);
@@ -56,7 +56,7 @@ TEST(Lsh, HammingDistanceTellsTheAngle) {
       0, 2, 0, -2,             //
       1, 0, -1, 0;
   const int bits = 1024;
-  const BinaryCodes codes = Train(data, bits).model.encoder->Encode(data);
+  const BinaryCodes codes = TrainLshOn(data, bits).model.encoder->Encode(data);
   for (Index a = 0; a < 4; ++a) {
     for (Index b = 0; b < 4; ++b) {
       const double cosine =
@@ -69,7 +69,7 @@ TEST(Lsh, HammingDistanceTellsTheAngle) {
 
 TEST(Lsh, DecoderIsTheLeastSquaresFit) {
   const MatrixF data = MakeClusters(6, 400, 5, 2, 3);
-  const Trained<HashModel> trained = Train(data, 5);
+  const Trained<HashModel> trained = TrainLshOn(data, 5);
   const BinaryCodes codes = trained.model.encoder->Encode(data);
   MatrixD signs(400, 6);
   for (Index i = 0; i < 400; ++i) {
@@ -90,16 +90,17 @@ TEST(Lsh, SeedsAndThreads) {
   ExpectSameAtAnyNumberOfThreads(data, [](const ColumnSource& source, const RunContext& context) {
     return TrainLsh({.bits = 24}, source, context);
   });
-  ExpectSameModel(Train(data, 8, 5).model, Train(data, 8, 5).model);
-  EXPECT_NE(MapOf(Train(data, 8, 5).model).weights, MapOf(Train(data, 8, 6).model).weights);
+  ExpectSameModel(TrainLshOn(data, 8, 5).model, TrainLshOn(data, 8, 5).model);
+  EXPECT_NE(LshMapOf(TrainLshOn(data, 8, 5).model).weights,
+            LshMapOf(TrainLshOn(data, 8, 6).model).weights);
 }
 
 TEST(Lsh, OneBitFewSamplesAndManyBits) {
   const MatrixF data = MakeClusters(4, 10, 3, 4);
-  EXPECT_EQ(Train(data, 1).model.bits(), 1);
-  EXPECT_EQ(Train(data, 100).model.bits(), 100);
-  EXPECT_EQ(Train(data.leftCols(2), 32).model.encoder->Encode(data).size(), 10);
-  EXPECT_EQ(Train(data.topRows(1), 3).model.dimension(), 1);
+  EXPECT_EQ(TrainLshOn(data, 1).model.bits(), 1);
+  EXPECT_EQ(TrainLshOn(data, 100).model.bits(), 100);
+  EXPECT_EQ(TrainLshOn(data.leftCols(2), 32).model.encoder->Encode(data).size(), 10);
+  EXPECT_EQ(TrainLshOn(data.topRows(1), 3).model.dimension(), 1);
 }
 
 TEST(Lsh, Refuses) {

@@ -10,16 +10,16 @@
 namespace bitpool {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
-Trained<HashModel> Train(const MatrixF& data, int bits) {
+Trained<HashModel> TrainPca(const MatrixF& data, int bits) {
   return TrainPcaHash({.bits = bits}, MatrixColumns(data), RunContext());
 }
 
 TEST(PcaHash, CodesAreSignsOfSingularVectors) {
   for (const float mean : {0.0F, 100.0F}) {
     const MatrixF data = MakeClusters(16, 600, 11, 1, mean);
-    const Trained<HashModel> trained = Train(data, 10);
+    const Trained<HashModel> trained = TrainPca(data, 10);
     EXPECT_EQ(trained.model.method, "pcah");
     EXPECT_EQ(trained.summary.samples, 600);
     const MatrixD centred = data.cast<double>().colwise() - MeanOf(data);
@@ -46,7 +46,7 @@ TEST(PcaHash, ReconstructsBetterWithMoreBits) {
   const MatrixColumns source(data);
   double previous = (data.cast<double>().colwise() - MeanOf(data)).squaredNorm() / 2000;
   for (const int bits : {1, 4, 16}) {
-    const double error = ReconstructionError(Train(data, bits).model, source, RunContext());
+    const double error = ReconstructionError(TrainPca(data, bits).model, source, RunContext());
     EXPECT_LT(error, previous) << bits;
     previous = error;
   }
@@ -61,11 +61,11 @@ TEST(PcaHash, SameAtAnyNumberOfThreads) {
 
 TEST(PcaHash, OneBitOneDimensionAndFewSamples) {
   const MatrixF data = MakeClusters(20, 6, 3, 4);
-  EXPECT_EQ(Train(data, 1).model.bits(), 1);
-  EXPECT_EQ(Train(data, 20).model.encoder->Encode(data).size(), 6);
+  EXPECT_EQ(TrainPca(data, 1).model.bits(), 1);
+  EXPECT_EQ(TrainPca(data, 20).model.encoder->Encode(data).size(), 6);
   MatrixF line(1, 4);
   line << -3, -1, 2, 2;
-  const BinaryCodes codes = Train(line, 1).model.encoder->Encode(line);
+  const BinaryCodes codes = TrainPca(line, 1).model.encoder->Encode(line);
   EXPECT_FALSE(BitOf(codes, 0, 0));
   EXPECT_FALSE(BitOf(codes, 1, 0));
   EXPECT_TRUE(BitOf(codes, 2, 0));
@@ -73,7 +73,7 @@ TEST(PcaHash, OneBitOneDimensionAndFewSamples) {
 
 TEST(PcaHash, Refuses) {
   EXPECT_THROW(PcaHashOptions{.bits = 0}.Validate(), Error);
-  EXPECT_THAT(RefusalOf([] { Train(MakeClusters(4, 10, 2, 5), 5); }),
+  EXPECT_THAT(RefusalOf([] { TrainPca(MakeClusters(4, 10, 2, 5), 5); }),
               HasSubstr("4 dimensions has at most 4 bits, got 5"));
   ExpectRefusesBadData([](const ColumnSource& source, const RunContext& context) {
     return TrainPcaHash({.bits = 8}, source, context);

@@ -12,7 +12,7 @@
 namespace bitpool {
 namespace {
 
-constexpr Index kChunkColumns = 512;
+constexpr Index kProductColumns = 512;
 constexpr int kMaxSubspaceBits = 8;
 
 // h of one sample and subspace from the squared distances to the 2^bits codewords, but for a
@@ -79,8 +79,8 @@ std::vector<NamedMatrix> ProductEncoder::Parameters() const {
 MatrixF ProductEncoder::ProjectColumns(const MatrixFRef& block) const {
   MatrixF projected(bits_, block.cols());
   MatrixF shifted, distances;
-  for (Index first = 0; first < block.cols(); first += kChunkColumns) {
-    const Index count = std::min(kChunkColumns, block.cols() - first);
+  for (Index first = 0; first < block.cols(); first += kProductColumns) {
+    const Index count = std::min(kProductColumns, block.cols() - first);
     shifted = block.middleCols(first, count).colwise() - mean_;
     distances.resize(codewords_.cols(), count);
     distances.noalias() = minus_twice_.transpose() * shifted;

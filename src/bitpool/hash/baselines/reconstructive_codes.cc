@@ -11,9 +11,9 @@ namespace {
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 // Of an interval, against its place and the weight: crossings nearer to each other may be one and
 // the same but for rounding, and a weight in single precision could miss the interval.
-constexpr double kNarrowest = 1e-6;
+constexpr double kNarrowestInterval = 1e-6;
 
-VectorF HardSigns(const VectorD& projections) {
+VectorF BitSigns(const VectorD& projections) {
   return projections.unaryExpr([](double h) { return h < 0 ? -1.0 : 1.0; }).cast<float>();
 }
 
@@ -25,7 +25,7 @@ ReconstructiveCodes::ReconstructiveCodes(MatrixF features, const PairwiseLabels&
   projections_ = features_.cast<double>() * weights_.cast<double>().transpose();
   signs_.resize(weights_.rows(), features_.rows());
   for (Index bit = 0; bit < weights_.rows(); ++bit) {
-    signs_.row(bit) = HardSigns(projections_.col(bit)).transpose();
+    signs_.row(bit) = BitSigns(projections_.col(bit)).transpose();
   }
 }
 
@@ -50,7 +50,7 @@ void ReconstructiveCodes::ImproveWeight(Index bit, Index anchor) {
   const double step = static_cast<double>(weight) - static_cast<double>(weights_(bit, anchor));
   const VectorD moved = projections_.col(bit) + step * features_.col(anchor).cast<double>();
   // Rounding may move samples that lie nearly at zero to the other side.
-  const Candidate after = MakeCandidate(bit, HardSigns(moved));
+  const Candidate after = MakeCandidate(bit, BitSigns(moved));
   if (after.agreement <= before) return;
   weights_(bit, anchor) = weight;
   projections_.col(bit) = moved;
@@ -136,7 +136,7 @@ ReconstructiveCodes::Interval ReconstructiveCodes::FindBestInterval(Index bit, I
     const double end = i + 1 < crossings.size() ? crossings[i + 1].step : kInfinity;
     const double begin = crossings[i].step;
     if (candidate.agreement > best.agreement &&
-        end - begin > kNarrowest * (weight + std::abs(begin))) {
+        end - begin > kNarrowestInterval * (weight + std::abs(begin))) {
       best = {begin, end, candidate.agreement};
     }
   }

@@ -12,9 +12,9 @@
 namespace bitpool {
 namespace {
 
-constexpr const char* kName = "SADH";
-constexpr uint64_t kWeightStream = 1, kBatchStream = 2;
-constexpr double kFirstDeviation = 0.1;  // of an output: where tanh is almost linear
+constexpr const char* kSadh = "SADH";
+constexpr uint64_t kSadhWeights = 1, kSadhBatches = 2;
+constexpr double kFirstTanhDeviation = 0.1;  // of an output: where tanh is almost linear
 
 MatrixF SignsOfNumbers(const MatrixF& numbers) {
   return numbers.unaryExpr([](float value) { return value < 0 ? -1.0F : 1.0F; });
@@ -41,9 +41,10 @@ class AdaptiveTraining {
         codes_(CodesOfItq(options.bits, vectors, context)),
         scale_(MeasureForHead(vectors, context)),
         vectors_(vectors, scale_, options.memory),
-        order_(vectors.size(), options.batch, context.MakeRandom(kBatchStream)),
-        head_(options.bits, vectors.dimension(), kFirstDeviation / std::sqrt(kHeadSquaredLength), 0,
-              context.MakeRandom(kWeightStream)) {}
+        order_(vectors.size(), options.batch, context.MakeRandom(kSadhBatches)),
+        head_(options.bits, vectors.dimension(),
+              kFirstTanhDeviation / std::sqrt(kHeadSquaredLength), 0,
+              context.MakeRandom(kSadhWeights)) {}
 
   void Iterate(TrainingSummary& summary) {
     const Stopwatch watch;
@@ -117,10 +118,10 @@ class AdaptiveTraining {
 
 void SimilarityAdaptiveHashOptions::Validate() const {
   RequireBits(bits);
-  RequireHeadCount(rounds, 1, kName, "rounds");
-  RequireHeadCount(epochs, 1, kName, "epochs");
-  RequireHeadCount(batch, 1, kName, "batch");
-  RequireHeadNumber(learning_rate, false, kName, "learning_rate");
+  RequireHeadCount(rounds, 1, kSadh, "rounds");
+  RequireHeadCount(epochs, 1, kSadh, "epochs");
+  RequireHeadCount(batch, 1, kSadh, "batch");
+  RequireHeadNumber(learning_rate, false, kSadh, "learning_rate");
   graph.Validate();
   codes.Validate();
 }

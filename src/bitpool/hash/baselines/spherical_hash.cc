@@ -19,9 +19,9 @@
 namespace bitpool {
 namespace {
 
-constexpr size_t kChunkSamples = 1024;
+constexpr size_t kSphSamples = 1024;
 constexpr Index kPivotSamples = 5;  // a centre starts as the mean of this many, as the authors do
-constexpr uint64_t kSampleStream = 1, kPivotStream = 2;
+constexpr uint64_t kSphSampleStream = 1, kPivotStream = 2;
 
 // The first centres. Where there are so few samples that the means would all be alike, they are
 // means of half of them.
@@ -65,7 +65,7 @@ class SpherePlacement {
                 std::vector<uint64_t>((static_cast<size_t>(samples.size()) + 63) / 64)),
         overlaps_(MatrixD::Zero(pivots.cols(), pivots.cols())) {
     const MatrixF centred = pivots.colwise() - mean;
-    context_.ParallelFor(Samples(), kChunkSamples, [&](size_t begin, size_t end) {
+    context_.ParallelFor(Samples(), kSphSamples, [&](size_t begin, size_t end) {
       const auto first = static_cast<Index>(begin);
       const auto count = static_cast<Index>(end - begin);
       MatrixF buffer;
@@ -120,7 +120,7 @@ class SpherePlacement {
     const VectorD norms = (gram_ * combination_).cwiseProduct(combination_).colwise().sum();
     const Eigen::RowVectorXf centre_norms = norms.cast<float>().transpose();
     const MatrixF minus_twice = (-2 * combination_).cast<float>();
-    context_.ParallelFor(Samples(), kChunkSamples, [&](size_t begin, size_t end) {
+    context_.ParallelFor(Samples(), kSphSamples, [&](size_t begin, size_t end) {
       const auto first = static_cast<Index>(begin);
       const auto count = static_cast<Index>(end - begin);
       auto rows = distances_.middleRows(first, count);
@@ -248,7 +248,7 @@ Trained<HashModel> TrainSphericalHash(const SphericalHashOptions& options,
   RequireTrainable(moments);
   // Of every sample, a product and a distance for each sphere.
   const Index count = SamplesInMemory(options.samples, source.size(), Index{8} * options.bits);
-  const ColumnSample samples(source, count, context.MakeRandom(kSampleStream));
+  const ColumnSample samples(source, count, context.MakeRandom(kSphSampleStream));
 
   Trained<HashModel> trained;
   trained.summary.samples = count;

@@ -13,9 +13,9 @@
 namespace bitpool {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
-Trained<HashModel> Train(const MatrixF& data, const SphericalHashOptions& options) {
+Trained<HashModel> TrainSph(const MatrixF& data, const SphericalHashOptions& options) {
   return TrainSphericalHash(options, MatrixColumns(data), RunContext());
 }
 
@@ -142,7 +142,7 @@ TEST(SphereEncoder, Refuses) {
 
 TEST(SphericalHash, StartsWithMeansOfFiveSamples) {
   const MatrixF data = 5 * MatrixF::Identity(30, 30);
-  const MatrixF centres = SpheresOf(Train(data, {.bits = 12, .iterations = 0})).centres();
+  const MatrixF centres = SpheresOf(TrainSph(data, {.bits = 12, .iterations = 0})).centres();
   for (Index i = 0; i < 12; ++i) {
     for (Index j = 0; j < 30; ++j) {
       EXPECT_LT(std::abs(centres(j, i) - std::round(centres(j, i))), 1e-5F);
@@ -157,11 +157,11 @@ TEST(SphericalHash, EveryMoveAgreesWithPlainLoops) {
   for (const float mean : {0.0F, 50.0F}) {
     const MatrixF data = MakeClusters(10, 301, 8, 3, mean);  // an odd number
     SlowSpheres slow;
-    slow.centres = SpheresOf(Train(data, {.bits = 9, .iterations = 0})).centres().cast<double>();
+    slow.centres = SpheresOf(TrainSph(data, {.bits = 9, .iterations = 0})).centres().cast<double>();
     slow.Measure(data);
     for (const int iterations : {1, 2, 6}) {
       const Trained<HashModel> trained =
-          Train(data, {.bits = 9, .iterations = iterations, .mean_tolerance = 0});
+          TrainSph(data, {.bits = 9, .iterations = iterations, .mean_tolerance = 0});
       SlowSpheres moved = slow;
       for (int i = 0; i < iterations; ++i) {
         moved.Move(data.cols());
@@ -182,7 +182,7 @@ TEST(SphericalHash, EveryMoveAgreesWithPlainLoops) {
 TEST(SphericalHash, HalfInsideEachAndAQuarterInsideTwo) {
   const MatrixF data = MakeClusters(24, 2000, 30, 4, 5);
   const int bits = 16;
-  const Trained<HashModel> trained = Train(data, {.bits = bits, .iterations = 200});
+  const Trained<HashModel> trained = TrainSph(data, {.bits = bits, .iterations = 200});
   EXPECT_EQ(trained.model.method, "sph");
   EXPECT_TRUE(trained.summary.converged);
   EXPECT_LT(trained.summary.iterations.size(), 200U);
@@ -206,7 +206,7 @@ TEST(SphericalHash, HalfInsideEachAndAQuarterInsideTwo) {
 
 TEST(SphericalHash, SomeSamplesOnly) {
   const MatrixF data = MakeClusters(12, 3000, 9, 5);
-  const Trained<HashModel> trained = Train(data, {.bits = 8, .samples = 500});
+  const Trained<HashModel> trained = TrainSph(data, {.bits = 8, .samples = 500});
   EXPECT_EQ(trained.summary.samples, 500);
   const BinaryCodes codes = trained.model.encoder->Encode(data);
   for (int bit = 0; bit < 8; ++bit) {
@@ -227,15 +227,15 @@ TEST(SphericalHash, SameAtAnyNumberOfThreads) {
 
 TEST(SphericalHash, OneBitFewSamplesAndEqualSamples) {
   const MatrixF data = MakeClusters(4, 10, 3, 7);
-  const Trained<HashModel> one = Train(data, {.bits = 1});
+  const Trained<HashModel> one = TrainSph(data, {.bits = 1});
   EXPECT_TRUE(one.summary.converged);
   EXPECT_EQ(one.model.bits(), 1);
   for (const Index count : {2, 3, 10}) {
-    EXPECT_EQ(Train(data.leftCols(count), {.bits = 32}).model.encoder->Encode(data).size(), 10);
+    EXPECT_EQ(TrainSph(data.leftCols(count), {.bits = 32}).model.encoder->Encode(data).size(), 10);
   }
   MatrixF two_places(2, 40);
   for (Index i = 0; i < 40; ++i) two_places.col(i).setConstant(i % 4 == 0 ? 1.0F : -1.0F);
-  EXPECT_EQ(Train(two_places, {.bits = 6}).model.bits(), 6);
+  EXPECT_EQ(TrainSph(two_places, {.bits = 6}).model.bits(), 6);
 }
 
 TEST(SphericalHash, Refuses) {

@@ -15,8 +15,8 @@
 namespace bitpool {
 namespace {
 
-constexpr size_t kChunkColumns = 1024;
-constexpr uint64_t kAnchorStream = 1, kCodeStream = 2;
+constexpr size_t kSdhColumns = 1024;
+constexpr uint64_t kSdhAnchors = 1, kCodeStream = 2;
 
 Moments MomentsOf(const ColumnSource& features, const RunContext& context) {
   Moments moments = ComputeMoments(features, context);
@@ -25,7 +25,7 @@ Moments MomentsOf(const ColumnSource& features, const RunContext& context) {
 }
 
 // Sums of the codes: the G-step needs no more.
-struct CodeSums {
+struct LabelSums {
   MatrixD products;  // BBᵀ
   MatrixD labels;    // BYᵀ, bits × classes
 };
@@ -69,18 +69,18 @@ class DiscreteHashing {
  private:
   // The G-step, W = (BBᵀ + λI)⁻¹ BYᵀ, and the F-step.
   void UpdateMaps() {
-    CodeSums sums = SumCodes();
+    LabelSums sums = SumCodes();
     sums.products.diagonal().array() += options_.label_ridge;
     weights_ = sums.products.ldlt().solve(sums.labels).cast<float>();
     encoder_ = encoder_solver_.Solve(
         ComputeCrossScatter(features_, MatrixColumns(codes_), context_.WithoutProgress()));
   }
 
-  CodeSums SumCodes() const {
-    CodeSums sums{.products = MatrixD::Zero(codes_.rows(), codes_.rows()),
-                  .labels = MatrixD::Zero(codes_.rows(), targets_.dimension())};
+  LabelSums SumCodes() const {
+    LabelSums sums{.products = MatrixD::Zero(codes_.rows(), codes_.rows()),
+                   .labels = MatrixD::Zero(codes_.rows(), targets_.dimension())};
     context_.pool().OrderedReduce(
-        static_cast<size_t>(codes_.cols()), kChunkColumns, MatrixF(),
+        static_cast<size_t>(codes_.cols()), kSdhColumns, MatrixF(),
         [&](MatrixF& part, size_t begin, size_t end) {
           context_.ThrowIfStopped();
           const auto block =
@@ -102,7 +102,7 @@ class DiscreteHashing {
     CodeQuality all;
     all.objective = options_.label_ridge * weights_.cast<double>().squaredNorm();
     context_.pool().OrderedReduce(
-        static_cast<size_t>(codes_.cols()), kChunkColumns, CodeQuality{},
+        static_cast<size_t>(codes_.cols()), kSdhColumns, CodeQuality{},
         [&](CodeQuality& part, size_t begin, size_t end) {
           context_.ThrowIfStopped();
           part = UpdateChunk(solver, static_cast<Index>(begin), static_cast<Index>(end - begin));
@@ -217,7 +217,7 @@ Trained<HashModel> TrainSupervisedDiscreteHash(const SupervisedDiscreteHashOptio
   const Stopwatch watch;
   const LabelTargets targets(labels, vectors.size());
   AnchorKernel kernel =
-      DrawKernel(options.kernel, vectors, context.MakeRandom(kAnchorStream), context);
+      DrawKernel(options.kernel, vectors, context.MakeRandom(kSdhAnchors), context);
   TrainingSummary summary{.samples = vectors.size()};
   LinearMap map = LearnMap(options, kernel, vectors, targets, context, summary);
   auto encoder = std::make_shared<KernelEncoder>(std::move(kernel), std::move(map));
