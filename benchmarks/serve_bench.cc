@@ -146,11 +146,12 @@ nlohmann::json MeasureUploads(const ServeBenchOptions& options, uint16_t port,
   std::ranges::sort(direct);
   const std::string request = UploadRequest(picture);
   const LoadResult alone = RunLoad({.port = port, .connections = 1, .seconds = options.seconds},
-                                   [&] { return request; });
+                                   [&] { return std::string(request); });
   const double before = ResidentMegabytes();
   const IdleConnections idle(port, kIdle);
-  const LoadResult together = RunLoad(
-      {.port = port, .connections = kUploads, .seconds = options.seconds}, [&] { return request; });
+  const LoadResult together =
+      RunLoad({.port = port, .connections = kUploads, .seconds = options.seconds},
+              [&] { return std::string(request); });
   return {
       {"picture_bytes", picture.size()}, {"direct_ms", direct[direct.size() / 2]},
       {"alone", ToJson(alone)},          {"beyond_ms", alone.median_ms - direct[direct.size() / 2]},
@@ -201,10 +202,10 @@ nlohmann::json RunServeBench(const ServeBenchOptions& options, const RunContext&
                            .connections = options.connections,
                            .threads = 1,
                            .seconds = options.seconds};
-    KeepBetter(greetings, RunLoad(load, [&] { return greeting; }));
+    KeepBetter(greetings, RunLoad(load, [&] { return std::string(greeting); }));
     LoadOptions ours = load;
     ours.port = server.port();
-    KeepBetter(empty, RunLoad(ours, [&] { return greeting; }));
+    KeepBetter(empty, RunLoad(ours, [&] { return std::string(greeting); }));
     KeepBetter(searches, RunLoad(ours, search));
   }
   nlohmann::json result = {{"codes", options.codes},

@@ -189,7 +189,7 @@ void MeasureItq(const TrainingBenchOptions& options, Index dimension, Index samp
 void MeasureWhitening(const TrainingBenchOptions& options, const RunContext& context,
                       nlohmann::json& result) {
   constexpr Index kPerPicture = 8;
-  const Index count = static_cast<Index>(100000 / kPerPicture * options.size) * kPerPicture;
+  const Index count = static_cast<Index>(12500 * options.size) * kPerPicture;
   const MatrixF samples = MakeSamples(512, count, context.MakeRandom(4), context);
   const MatrixF contrasts = samples.leftCols(count - count / kPerPicture);  // any numbers will do
   const MatrixColumns source(samples);

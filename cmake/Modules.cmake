@@ -15,7 +15,7 @@ if(BITPOOL_UNITY AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   # An included file could give its anonymous types to several objects; those that are compiled together are in one.
   list(APPEND BITPOOL_WARNINGS -Wno-subobject-linkage)
 endif()
-if(BITPOOL_SANITIZED)
+if(BITPOOL_SANITIZED OR BITPOOL_HARDENED)
   # What is added to the code to check it makes GCC lose sight of what is initialised, also in the standard library.
   list(APPEND BITPOOL_WARNINGS -Wno-maybe-uninitialized)
 endif()

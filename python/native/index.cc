@@ -43,8 +43,7 @@ auto RunSearch(const IndexSnapshot& codes, Index queries, int threads, const Sea
 // Only the codes of these ids; ids that are not there are passed over.
 IndexSnapshot Among(const IndexSnapshot& codes, std::vector<int64_t> ids) {
   std::ranges::sort(ids);
-  const auto [first_repeated, end] = std::ranges::unique(ids);
-  ids.erase(first_repeated, end);
+  ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
   BinaryCodes chosen(codes.bits());
   std::vector<uint8_t> code(chosen.bytes_per_code());
   std::erase_if(ids, [&](int64_t id) {

@@ -101,6 +101,7 @@ py::tuple EncodeFiles(const PictureCoder& coder, const std::vector<std::filesyst
 py::tuple EncodeBytes(const PictureCoder& coder, const std::vector<py::bytes>& pictures,
                       const RunRequest& run) {
   std::vector<std::span<const std::byte>> views;
+  views.reserve(pictures.size());
   for (const py::bytes& picture : pictures) views.push_back(ViewOf(picture));
   return TupleOf(RunToTheEnd(run, [&](const RunContext& context) {
     const auto encode = [&](size_t i) {

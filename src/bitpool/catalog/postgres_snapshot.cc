@@ -124,6 +124,7 @@ class PostgresSnapshot : public CatalogueSnapshot {
         "SELECT id, kind, first_path, first_size, first_hash, second_path, second_size, "
         "second_hash FROM bitpool_decisions ORDER BY id");
     std::vector<Decision> decisions;
+    decisions.reserve(static_cast<size_t>(result.rows()));
     for (int row = 0; row < result.rows(); ++row) decisions.push_back(ReadDecision(result, row));
     return decisions;
   }

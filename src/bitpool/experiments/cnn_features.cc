@@ -174,9 +174,8 @@ std::shared_ptr<const FeatureSet> FirstOf(std::shared_ptr<const FeatureSet> set,
 }
 
 std::string Described(const CnnFeaturesRequest& request) {
-  const std::string layer =
-      fmt::format("{} of {} at {} pixels", request.options.layer,
-                  request.network.definition.stem().string(), request.options.size);
+  std::string layer = fmt::format("{} of {} at {} pixels", request.options.layer,
+                                  request.network.definition.stem().string(), request.options.size);
   if (request.reduced == 0) return layer;
   return fmt::format("{}, reduced to {} dimensions", layer, request.reduced);
 }
