@@ -32,23 +32,20 @@ class PostgresClaims : public PictureClaims {
   }
 
   std::vector<std::string> Claim(size_t most) override {
-    PostgresDatabase& session = Session();
-    const PostgresResult result =
-        session.Query(fmt::format(R"(
-WITH alive AS MATERIALIZED (
+    std::vector<std::string> paths = ClaimThose("", "worker IS NULL", most);
+    if (!paths.empty()) return paths;
+    // Those of the dead: on the list when the statement began, and without a lock after that. Who
+    // only asks which locks are there, and then for others, takes from a worker that began between.
+    const std::string dead = fmt::format(R"(
+alive AS MATERIALIZED (
   SELECT objid::bigint AS worker FROM pg_locks
   WHERE locktype = 'advisory' AND granted AND objsubid = 2 AND classid = '{0}'::regclass
     AND database = (SELECT oid FROM pg_database WHERE datname = current_database())),
-free AS (
-  SELECT path FROM {0} WHERE worker IS NULL OR worker NOT IN (SELECT worker FROM alive)
-  ORDER BY path LIMIT $1 FOR UPDATE SKIP LOCKED)
-UPDATE {0} SET worker = $2 FROM free WHERE {0}.path = free.path RETURNING {0}.path)",
-                                  table_),
-                      PostgresParameters().Add(static_cast<int64_t>(most)).Add(worker_));
-    std::vector<std::string> paths;
-    for (int row = 0; row < result.rows(); ++row) paths.emplace_back(result.Bytes(row, 0));
-    std::ranges::sort(paths);
-    return paths;
+dead AS MATERIALIZED (
+  SELECT DISTINCT worker FROM {0}
+  WHERE worker IS NOT NULL AND worker NOT IN (SELECT worker FROM alive)),)",
+                                         table_);
+    return ClaimThose(dead, "worker IN (SELECT worker FROM dead)", most);
   }
 
   void Release() override {
@@ -63,6 +60,22 @@ UPDATE {0} SET worker = $2 FROM free WHERE {0}.path = free.path RETURNING {0}.pa
   }
 
  private:
+  std::vector<std::string> ClaimThose(const std::string& tables, const char* which, size_t most) {
+    PostgresDatabase& session = Session();
+    const PostgresResult result =
+        session.Query(fmt::format(R"(
+WITH {1}
+free AS (SELECT path FROM {0} WHERE {2} ORDER BY path LIMIT $1 FOR UPDATE SKIP LOCKED)
+UPDATE {0} SET worker = $2 FROM free WHERE {0}.path = free.path RETURNING {0}.path)",
+                                  table_, tables, which),
+                      PostgresParameters().Add(static_cast<int64_t>(most)).Add(worker_));
+    std::vector<std::string> paths;
+    paths.reserve(static_cast<size_t>(result.rows()));
+    for (int row = 0; row < result.rows(); ++row) paths.emplace_back(result.Bytes(row, 0));
+    std::ranges::sort(paths);
+    return paths;
+  }
+
   // The session with this worker's lock; a new one, with another number, where it was lost.
   PostgresDatabase& Session() {
     if (session_ && !session_->is_lost()) return *session_;
