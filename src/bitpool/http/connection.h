@@ -16,8 +16,8 @@ class Connection {
  public:
   virtual ~Connection() = default;
   virtual void Start() = 0;
-  // The server ends: what waits for another request is closed, what was asked is answered. A new
-  // connection was taken, so its first request is: the client would not know whom else to ask.
+  // The server ends: what waits for another request is closed, what was asked is answered. The
+  // first request of a new connection, which may be on its way, is waited for a moment.
   virtual void FinishUp() = 0;
   // At once.
   virtual void Close() = 0;
