@@ -23,11 +23,6 @@
 // Shared by the tests of libraries.
 namespace bitpool::testing {
 
-inline const RunContext& OneThread() {
-  static const RunContext context({.threads = 1});
-  return context;
-}
-
 inline constexpr int kFakeBits = 64;
 
 // The thread sanitizer ends a forked child that starts threads.

@@ -15,7 +15,7 @@ using testing::IdOf;
 using testing::LibraryContent;
 using testing::PictureFolder;
 using testing::ReadContent;
-using ExpectedThumbnail = testing::UpdateCounts;
+using testing::UpdateCounts;
 
 TEST(LibraryThumbnails, RealThumbnails) {
   const auto thumbnail = MakeThumbnail(testing::SpottedJpeg(1, 600, 200));
@@ -35,7 +35,7 @@ TEST(LibraryThumbnails, LostThumbnailsAreMadeAgain) {
   EXPECT_EQ(thumbnails.PathOf(1234567), folder.thumbnails() / "1234/1234567.jpg");
   fs::remove(thumbnails.PathOf(IdOf(pictures, "1.jpg").value()));
   fs::remove(thumbnails.PathOf(IdOf(pictures, "3.jpg").value()));
-  EXPECT_EQ(Counts(pictures.Update()), (ExpectedThumbnail{0, 0, 0, 6, 0}));
+  EXPECT_EQ(Counts(pictures.Update()), (UpdateCounts{0, 0, 0, 6, 0}));
   EXPECT_EQ(pictures.reads, 2);
   EXPECT_EQ(ReadContent(pictures.Open()), expected);
 
@@ -47,7 +47,7 @@ TEST(LibraryThumbnails, LostThumbnailsAreMadeAgain) {
     if (found.path == "2.jpg") throw Error(ErrorCode::kIo, "cannot read");
     return read(found);
   };
-  EXPECT_EQ(Counts(pictures.Update(update, RunContext())), (ExpectedThumbnail{0, 0, 0, 6, 0}));
+  EXPECT_EQ(Counts(pictures.Update(update, RunContext())), (UpdateCounts{0, 0, 0, 6, 0}));
   EXPECT_EQ(ReadContent(pictures.Open()).thumbnails.size(), 4U);
   pictures.Update();
   EXPECT_EQ(pictures.reads, 1);
@@ -64,7 +64,7 @@ TEST(LibraryThumbnails, ALostThumbnailIsNotMadeOfAnotherPicture) {
   const auto time = fs::last_write_time(pictures.root() / "a.jpg");
   pictures.Write("a.jpg", FakePicture(2));
   fs::last_write_time(pictures.root() / "a.jpg", time);
-  EXPECT_EQ(Counts(pictures.Update()), (ExpectedThumbnail{0, 0, 0, 1, 0}));
+  EXPECT_EQ(Counts(pictures.Update()), (UpdateCounts{0, 0, 0, 1, 0}));
   EXPECT_TRUE(ReadContent(pictures.Open()).thumbnails.empty());
 }
 

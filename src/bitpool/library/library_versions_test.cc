@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "bitpool/base/random.h"
+#include "bitpool/index/testing.h"
 #include "bitpool/library/library_testing.h"
 #include "bitpool/library/picture_library.h"
 
@@ -20,7 +21,6 @@ namespace {
 using testing::FakeEncode;
 using testing::FakeEncoding;
 using testing::FakePicture;
-using testing::OneThread;
 using testing::PictureFolder;
 using testing::ReadContent;
 using testing::ToBytes;

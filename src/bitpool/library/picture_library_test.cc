@@ -9,6 +9,7 @@
 #include <map>
 
 #include "bitpool/catalog/catalogue_testing.h"
+#include "bitpool/index/testing.h"
 #include "bitpool/library/library_coder.h"
 #include "bitpool/library/library_testing.h"
 #include "bitpool/pictures/picture_testing.h"
@@ -20,7 +21,6 @@ namespace fs = std::filesystem;
 using testing::ExpectError;
 using testing::FakePicture;
 using ::testing::HasSubstr;
-using testing::OneThread;
 using testing::PictureFolder;
 using testing::ReadContent;
 using testing::SpottedJpeg;
