@@ -22,6 +22,9 @@ namespace {
 
 constexpr const char* kSeconds = "training_seconds";
 
+// How many times classes are held out to choose constants for others.
+constexpr int kClassDraws = 3;
+
 const char* NameOf(SupervisedSetting setting) {
   return setting == SupervisedSetting::kTraditional ? "traditional" : "unseen";
 }
@@ -66,11 +69,11 @@ class SplitRunner {
     TuneOptions options;
     options.settings = given;
     options.settings.bits = options_.tune_bits;
-    options.seeds = 1;
+    options.unseen_classes = options_.setting == SupervisedSetting::kUnseen;
+    options.seeds = options.unseen_classes ? kClassDraws : 1;
     // All images are pooled for every μ that is chosen, so methods of vectors stay with those of
     // the grid.
     options.rounds = LearnsPooling(given) ? 1 : 0;
-    options.unseen_classes = options_.setting == SupervisedSetting::kUnseen;
     const FeatureSubset training(*images_.images, split_.training);
     return RememberedTuning(options, training, &training_labels_, options_.figures, context_);
   }

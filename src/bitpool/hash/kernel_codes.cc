@@ -3,10 +3,12 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <optional>
 #include <utility>
 
 #include "bitpool/base/error.h"
 #include "bitpool/base/option_check.h"
+#include "bitpool/hash/class_whitening.h"
 #include "bitpool/hash/initial_codes.h"
 #include "bitpool/hash/kernel_columns.h"
 #include "bitpool/hash/relaxed_autoencoder.h"
@@ -28,12 +30,12 @@ constexpr double kInitialRidge = 30;
 // gaining (0.6 points at 48 bits on held-out images of CIFAR-10).
 constexpr double kDecoderRidge = 0.1;
 
-// The labels, and below them the vectors times a factor.
+// The labels, and below them a linear map of the vectors.
 class LabelsAndVectors : public ColumnSource {
  public:
-  LabelsAndVectors(const ColumnSource& labels, const ColumnSource& vectors, double factor)
-      : labels_(labels), vectors_(vectors), factor_(static_cast<float>(factor)) {}
-  Index dimension() const override { return labels_.dimension() + vectors_.dimension(); }
+  LabelsAndVectors(const ColumnSource& labels, const ColumnSource& vectors, MatrixF map)
+      : labels_(labels), vectors_(vectors), map_(std::move(map)) {}
+  Index dimension() const override { return labels_.dimension() + map_.rows(); }
   Index size() const override { return labels_.size(); }
 
  private:
@@ -41,25 +43,25 @@ class LabelsAndVectors : public ColumnSource {
     MatrixF own;
     buffer.resize(dimension(), count);
     buffer.topRows(labels_.dimension()) = labels_.Read(first, count, own);
-    buffer.bottomRows(vectors_.dimension()) = factor_ * vectors_.Read(first, count, own);
+    buffer.bottomRows(map_.rows()).noalias() = map_ * vectors_.Read(first, count, own);
     return ViewOf(buffer);
   }
 
   const ColumnSource& labels_;
   const ColumnSource& vectors_;
-  float factor_;
+  MatrixF map_;
 };
 
-double TotalVariance(const ColumnSource& columns, const RunContext& context) {
-  return ComputeMoments(columns, context).Covariance().trace();
-}
-
-// What the codes are to predict. The sources must outlive it.
-std::unique_ptr<const ColumnSource> MakeTargets(double weight, const ColumnSource& labels,
-                                                const ColumnSource& vectors,
-                                                const RunContext& context) {
-  const double ratio = TotalVariance(labels, context) / TotalVariance(vectors, context);
-  return std::make_unique<LabelsAndVectors>(labels, vectors, weight * std::sqrt(ratio));
+// What the first codes are made of with ω. The sources must outlive it.
+LabelsAndVectors MakeLabelsAndVectors(double weight, const ColumnSource& labels,
+                                      const ColumnSource& vectors, const RunContext& context) {
+  const Moments moments = ComputeMoments(vectors, context);
+  const CrossMoments from_labels = ComputeCrossMoments(labels, vectors, context);
+  const MatrixD metric = WhitenByClasses({}, moments, from_labels).forward.weights.cast<double>();
+  const double of_labels = from_labels.inputs().Covariance().trace();
+  const double of_vectors = (metric * moments.Covariance()).cwiseProduct(metric).sum();
+  const double factor = weight * std::sqrt(of_labels / of_vectors);
+  return {labels, vectors, (factor * metric).cast<float>()};
 }
 
 AnchorKernel DrawScaledKernel(const KernelCodeOptions& options, const ColumnSource& vectors,
@@ -96,22 +98,28 @@ std::shared_ptr<const KernelEncoder> LearnKernelCodes(const KernelCodeOptions& o
   AnchorKernel kernel = DrawScaledKernel(options, vectors, always);
   const std::unique_ptr<const ColumnSource> features =
       MakeKernelColumns(kernel, vectors, options.memory, always);
-  std::unique_ptr<const ColumnSource> both;
-  if (options.vectors > 0) both = MakeTargets(options.vectors, labels, vectors, always);
   Shard shard(*features);
-  const RelaxedAutoencoder::Names names{.targets = "targets"};
-  shard.Give(names.targets, both != nullptr ? *both : labels);
+  const RelaxedAutoencoder::Names names{.targets = "labels"};
+  shard.Give(names.targets, labels);
   LocalShards shards({&shard});
   const Moments moments = ComputeMoments(*features, always);
   const double ridge = options.ridge * moments.Covariance().trace();
-  NoteCodesOfLabels(shards, names, moments, kInitialRidge * ridge, bits, always);
+  RelaxedAutoencoder::Names first = names;
+  std::optional<LabelsAndVectors> both;
+  if (options.vectors > 0) {
+    both.emplace(MakeLabelsAndVectors(options.vectors, labels, vectors, always));
+    first.targets = "labels and vectors";
+    shard.Give(first.targets, *both);
+  }
+  NoteCodesOfLabels(shards, first, moments, kInitialRidge * ridge, bits, always);
   RelaxedAutoencoder autoencoder(
       {.quantisation = constants.lambda, .encoder_ridge = ridge, .decoder_ridge = kDecoderRidge},
       shards, names, moments, bits, nullptr, always);
+  const int iterations = options.vectors > 0 ? 0 : constants.iterations;
   Progress progress = context.StartProgress("kernel codes", "iterations",
-                                            static_cast<uint64_t>(constants.iterations));
+                                            static_cast<uint64_t>(iterations));
   try {
-    for (int i = 0; i < constants.iterations; ++i) {
+    for (int i = 0; i < iterations; ++i) {
       const double flipped = autoencoder.Iterate(context.WithoutProgress()).flipped;
       progress.Advance();
       if (flipped <= constants.min_flipped) break;

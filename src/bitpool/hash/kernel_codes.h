@@ -17,8 +17,9 @@ struct KernelCodeOptions {
   int anchors = 0;      // random training vectors, all of them when there are fewer; 0: no kernel
   double width = 1;     // σ, as a multiple of the one that DrawKernel finds
   double ridge = 1e-7;  // of the encoder, relative to the total variance of k
-  // ω: codes are to predict the vectors too, whose total variance counts as ω² times that of the
-  // labels. 0: the labels alone, which serves classes that are learned.
+  // ω: codes are made of the vectors too, in the metric of the classes, where their total variance
+  // counts as ω² times that of the labels. 0: of the labels alone, which serves classes that are
+  // learned; 0.5 to 2 serve classes that were never seen.
   double vectors = 0;
   // k of all vectors is kept in memory if it is not larger than this, and made again in every pass
   // otherwise.
@@ -28,10 +29,16 @@ struct KernelCodeOptions {
   void Validate() const;
 };
 
-// The hash functions h = W₁k(x) + c₁ on a kernel map k of vectors, from codes that are to predict
-// the labels: the relaxed autoencoder with inputs k(X) and the labels as targets, a column each,
-// and with ω below them the vectors, by which classes that have no label here differ. λ and the
-// number of iterations are those of `constants`.
+// The hash functions h = W₁k(x) + c₁ on a kernel map k of vectors, a ridge regression of codes. The
+// first codes are those that ITQ makes of the labels, a column each, as k predicts them.
+//
+// Without ω the relaxed autoencoder with inputs k(X) and the labels as targets improves them; λ and
+// the number of iterations are those of `constants`.
+//
+// With ω they are made of the labels and, below them, of the vectors, by which classes that have no
+// label here differ, whitened by the learned ones (WhitenByClasses): what varies within every
+// class counts little. These codes stay as they are: improving them tells the learned classes apart
+// better, and others worse.
 //
 // An interruption leaves the encoder of the codes found by then; the first codes are always made.
 // `summary` records it. REQUIRES: options.anchors > 0, as many labels as vectors.

@@ -170,6 +170,18 @@ TEST(KernelCodes, TellWithTheVectorsAlsoWhatHasNoLabel) {
   EXPECT_GT(separation(1), 0.2);
 }
 
+// With the vectors the first codes stay, so there is nothing that an interruption could end.
+TEST(KernelCodes, OfTheVectorsAreNotImproved) {
+  std::stop_source stop;
+  stop.request_stop();
+  const MatrixF x = Corners(200, 11);
+  const KernelCodeOptions options{.anchors = 50, .ridge = 1e-4, .vectors = 1};
+  const Learned stopped =
+      Learn(options, 8, x, InTurn(200, 4), RunContext({.stop = stop.get_token()}));
+  EXPECT_FALSE(stopped.summary.interrupted);
+  EXPECT_TRUE(SameEncoder(*stopped.encoder, *Learn(options, 8, x, InTurn(200, 4)).encoder));
+}
+
 TEST(KernelCodes, AnInterruptionLeavesTheFirstCodes) {
   std::stop_source stop;
   stop.request_stop();

@@ -16,7 +16,7 @@
 namespace bitpool {
 namespace {
 
-// The variance within pictures against that of all images below which it is rounding.
+// The variance within groups against that of all images below which it is rounding.
 constexpr double kNothing = 1e-5;
 
 // Columns of an inverse that are found at once.
@@ -45,6 +45,26 @@ void WhiteningOptions::Validate() const {
   }
 }
 
+bool VariesWithin(const MatrixD& within, double total) {
+  return within.trace() > kNothing * total;
+}
+
+ViewWhitening WhitenBy(const WhiteningOptions& options, MatrixD within, const VectorD& mean) {
+  options.Validate();
+  within.diagonal().array() +=
+      options.epsilon * within.trace() / static_cast<double>(within.rows());
+  const Eigen::LLT<Eigen::Ref<MatrixD>> factor(within);  // in place, of the lower triangle
+  if (factor.info() != Eigen::Success) {
+    throw Error(ErrorCode::kInvalidArgument,
+                "what whitening is learned from cannot be told from rounding: choose a larger "
+                "epsilon");
+  }
+  const MatrixD lower = factor.matrixL();
+  const MatrixD inverse = InverseOfLower(lower);
+  return {.forward = {.weights = inverse.cast<float>(), .bias = (-(inverse * mean)).cast<float>()},
+          .back = {.weights = lower.cast<float>(), .bias = mean.cast<float>()}};
+}
+
 ViewWhitening FindWhitening(const WhiteningOptions& options, const Sums& sums, Index per_picture) {
   options.Validate();
   const double pictures = sums.number("pictures"), each = static_cast<double>(per_picture);
@@ -58,21 +78,11 @@ ViewWhitening FindWhitening(const WhiteningOptions& options, const Sums& sums, I
         "the views differ by so much that products do not fit into single precision; divide "
         "the vectors by their largest value first");
   }
-  if (!(within.trace() > kNothing * (within.trace() + std::max(0.0, between)))) {
+  if (!VariesWithin(within, within.trace() + std::max(0.0, between))) {
     throw Error(ErrorCode::kInvalidArgument,
                 "the views of no picture differ from it: there is nothing to learn from them");
   }
-  within.diagonal().array() +=
-      options.epsilon * within.trace() / static_cast<double>(within.rows());
-  const Eigen::LLT<Eigen::Ref<MatrixD>> factor(within);  // in place, of the lower triangle
-  if (factor.info() != Eigen::Success) {
-    throw Error(ErrorCode::kInvalidArgument,
-                "the differences of views cannot be told from rounding: choose a larger epsilon");
-  }
-  const MatrixD lower = factor.matrixL();
-  const MatrixD inverse = InverseOfLower(lower);
-  return {.forward = {.weights = inverse.cast<float>(), .bias = (-(inverse * mean)).cast<float>()},
-          .back = {.weights = lower.cast<float>(), .bias = mean.cast<float>()}};
+  return WhitenBy(options, std::move(within), mean);
 }
 
 ViewWhitening LearnWhitening(const WhiteningOptions& options, const ViewVectors& images,

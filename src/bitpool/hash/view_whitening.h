@@ -28,6 +28,12 @@ struct ViewWhitening {
   LinearMap back;     // φ = A⁻¹x + m
 };
 
+// From S and m. Throws kInvalidArgument when S cannot be told from rounding.
+ViewWhitening WhitenBy(const WhiteningOptions& options, MatrixD within, const VectorD& mean);
+
+// Whether S is more than rounding, against the variance of all.
+bool VariesWithin(const MatrixD& within, double total);
+
 // From the sums of SumViews, which add up over shards of pictures. Throws kInvalidArgument for
 // fewer than two pictures or two images of each, and when the images of no picture differ.
 ViewWhitening FindWhitening(const WhiteningOptions& options, const Sums& sums, Index per_picture);

@@ -43,16 +43,16 @@ TunePlan SahTuning() {
 
 // It has one constant more than SAH, so it is tuned in stages; γ and μ over the ranges that the
 // paper searches (section VII). Then a kernel is tried, with as many anchors as SDH has, against
-// the best of the linear ones: it is chosen where it scores above all of them. Whether codes are to
-// predict the vectors too, and more anchors, are tried last.
+// the best of the linear ones: it is chosen where it scores above all of them, with codes of the
+// labels or of the vectors too. How much the vectors count, and more anchors, are tried last.
 TunePlan SashTuning() {
   return {.stages = {{{"mu", kLabelledMus}, {"gamma", {0.1, 1, 10}}},
                      {{"lambda", {1e-4, 1e-3, 1e-2}}, {"beta", {1e-3, 1e-2, 1e-1}, "lambda"}},
                      {{"alpha", {0.01, 0.03, 0.1, 0.3, 1}}},
                      {{"anchors", {1000}},
-                      {"kernel_width", {0.7, 1}},
+                      {"kernel_vectors", {0, 1}},
                       {"kernel_ridge", {1e-8, 1e-7, 1e-6, 1e-5, 1e-4}}},
-                     {{"kernel_vectors", {0, 0.3, 0.6, 1}}},
+                     {{"kernel_vectors", {0, 0.5, 1, 2}}},
                      {{"anchors", {1000, 3000}}}},
           .moves = {{"lambda", "beta"}, {"beta"}, {"gamma"}, {"mu"}, {"alpha"}}};
 }

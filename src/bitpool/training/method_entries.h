@@ -21,7 +21,7 @@ inline constexpr const char* kKernelWidthHelp =
     "Width of the kernel, as a multiple of the mean distance";
 inline constexpr const char* kKernelRidgeHelp = "Ridge of the hash functions on the kernel map";
 inline constexpr const char* kKernelVectorsHelp =
-    "Weight of the vectors, which codes on the kernel map are to tell beside the labels";
+    "Weight of the vectors, of which codes on the kernel map are made beside the labels";
 inline constexpr const char* kMuHelp = "How much a large aggregated vector costs";
 inline constexpr const char* kNormaliseHelp = "Give local features unit length first";
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <memory>
 #include <nlohmann/json.hpp>
 
 #include "bitpool/base/error.h"
@@ -32,14 +33,33 @@ std::vector<Index> Draw(const std::vector<Index>& items, Index count, uint64_t s
   return drawn;
 }
 
-class Tuner {
+bool Normalises(const TuneOptions& options) {
+  return ValueOf(options.settings, "normalise") != 0;
+}
+
+// What is held out and what is learned from.
+Split HoldOut(const TuneOptions& options, const FeatureSet& features, const Labels* labels,
+              uint64_t seed) {
+  const Index held_out = std::min(options.validation, features.pictures() / 3);
+  if (held_out < 2) {
+    throw Error(ErrorCode::kInvalidArgument,
+                fmt::format("{} images are too few to hold some out: expected 6 or more",
+                            features.pictures()));
+  }
+  if (!options.unseen_classes) return ChooseItems(features.pictures(), held_out, seed);
+  const RetrievalSplit classes =
+      SplitUnseenSampled(*labels, {.queries_per_class = 1, .training_per_class = 0}, seed);
+  Split split{.chosen = classes.database, .rest = classes.training};
+  split.chosen = Draw(split.chosen, held_out, seed);
+  return split;
+}
+
+// One way to hold pictures out, and what scores models on it.
+class Fold {
  public:
-  Tuner(const TuneOptions& options, const FeatureSet& features, const Labels* labels,
-        const RunContext& context)
-      : options_(options),
-        method_(FindMethod(options.settings.method)),
-        context_(context),
-        split_(HoldOut(options, features, labels, context)),
+  Fold(const TuneOptions& options, const FeatureSet& features, const Labels* labels,
+       const RunContext& context)
+      : split_(HoldOut(options, features, labels, context.seed())),
         records_(features.dimension()),
         criterion_({.images = features,
                     .pictures = split_.chosen,
@@ -47,20 +67,52 @@ class Tuner {
                     .labels = labels,
                     .look_for_classes = options.look_for_classes},
                    context.WithoutProgress()),
-        plan_(TuningOf(options.settings)),
-        search_(plan_, options_.settings.options),
         training_(WholePictures(features, Draw(split_.rest, options.training, context.seed()))),
         images_(FeatureSubset::OfPictures(features, training_)),
         trainer_(records_, &labels_, &images_, Normalises(options)) {
     const FeatureSubset pictures = FeatureSubset::WithoutViews(images_);
     ReduceImages(pictures, Normalises(options), records_, context);
-    if (method_.needs_labels) labels_ = LabelsOfRecords(pictures, labels->Select(training_));
+    if (FindMethod(options.settings.method).needs_labels) {
+      labels_ = LabelsOfRecords(pictures, labels->Select(training_));
+    }
+  }
+
+  const TuneCriterion& criterion() const { return criterion_; }
+
+  double Score(const MethodSettings& settings, const RunContext& context) {
+    return criterion_.Score(trainer_.Train(settings, context), context);
+  }
+
+ private:
+  Split split_;
+  MemoryRecords records_;  // of the pictures to learn from
+  Labels labels_;          // theirs, where they are learned from
+  TuneCriterion criterion_;
+  std::vector<Index> training_;
+  FeatureSubset images_;  // those of the pictures to learn from, with their views
+  RecordTrainer trainer_;
+};
+
+class Tuner {
+ public:
+  Tuner(const TuneOptions& options, const FeatureSet& features, const Labels* labels,
+        const RunContext& context)
+      : options_(options),
+        context_(context),
+        plan_(TuningOf(options.settings)),
+        search_(plan_, options_.settings.options) {
+    // Which classes are held out decides far more than anything else, so every run holds out
+    // others.
+    const int folds = options.unseen_classes ? options.seeds : 1;
+    for (int fold = 0; fold < folds; ++fold) {
+      folds_.push_back(std::make_unique<Fold>(options, features, labels, Seeded(fold)));
+    }
   }
 
   TuneResult Run() {
     TuneResult result;
-    result.criterion = criterion_.Describe(options_.unseen_classes);
-    const OptionValues values = method_.values(options_.settings);
+    result.criterion = folds_.front()->criterion().Describe(options_.unseen_classes);
+    const OptionValues values = FindMethod(options_.settings.method).values(options_.settings);
     for (const std::string_view option : plan_.Options()) {
       result.best.constants[std::string(option)] = values.find(option)->second;
     }
@@ -76,24 +128,8 @@ class Tuner {
   }
 
  private:
-  static bool Normalises(const TuneOptions& options) {
-    return ValueOf(options.settings, "normalise") != 0;
-  }
-
-  static Split HoldOut(const TuneOptions& options, const FeatureSet& features, const Labels* labels,
-                       const RunContext& context) {
-    const Index held_out = std::min(options.validation, features.pictures() / 3);
-    if (held_out < 2) {
-      throw Error(ErrorCode::kInvalidArgument,
-                  fmt::format("{} images are too few to hold some out: expected 6 or more",
-                              features.pictures()));
-    }
-    if (!options.unseen_classes) return ChooseItems(features.pictures(), held_out, context.seed());
-    const RetrievalSplit classes = SplitUnseenSampled(
-        *labels, {.queries_per_class = 1, .training_per_class = 0}, context.seed());
-    Split split{.chosen = classes.database, .rest = classes.training};
-    split.chosen = Draw(split.chosen, held_out, context.seed());
-    return split;
+  RunContext Seeded(int run) const {
+    return context_.WithSeed(context_.seed() + static_cast<uint64_t>(run));
   }
 
   void TryAll(const std::vector<OptionValues>& candidates, const char* task, TuneResult& result) {
@@ -110,34 +146,22 @@ class Tuner {
   }
 
   double ScoreOf(const OptionValues& candidate) {
+    MethodSettings settings = options_.settings;
+    for (const auto& [option, value] : candidate) settings.options[option] = value;
     double score = 0;
     for (int run = 0; run < options_.seeds; ++run) {
-      const RunContext seeded =
-          context_.WithoutProgress().WithSeed(context_.seed() + static_cast<uint64_t>(run));
-      score += criterion_.Score(Train(candidate, seeded), seeded) / options_.seeds;
+      Fold& fold = *folds_[static_cast<size_t>(run) % folds_.size()];
+      score += fold.Score(settings, Seeded(run).WithoutProgress()) / options_.seeds;
       context_.ThrowIfStopped();
     }
     return score;
   }
 
-  HashModel Train(const OptionValues& candidate, const RunContext& context) {
-    MethodSettings settings = options_.settings;
-    for (const auto& [option, value] : candidate) settings.options[option] = value;
-    return trainer_.Train(settings, context);
-  }
-
   const TuneOptions& options_;
-  const Method& method_;
   RunContext context_;
-  Split split_;
-  MemoryRecords records_;  // of the pictures to learn from
-  Labels labels_;          // theirs, where they are learned from
-  TuneCriterion criterion_;
   TunePlan plan_;
   TuneSearch search_;
-  std::vector<Index> training_;
-  FeatureSubset images_;  // those of the pictures to learn from, with their views
-  RecordTrainer trainer_;
+  std::vector<std::unique_ptr<Fold>> folds_;  // one, or one for each run
 };
 
 }  // namespace

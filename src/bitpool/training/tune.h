@@ -20,7 +20,7 @@ struct TuneOptions {
   int seeds = 2;            // runs of every candidate
   int rounds = 2;           // refinements around the best of the grid
   // With labels: some of the classes are held out instead of images of all classes, so that the
-  // codes chosen also serve classes that were never seen.
+  // codes chosen also serve classes that were never seen. Every run holds out others.
   bool unseen_classes = false;
   // Without labels, where pictures have views: searches are for other pictures of the same kind of
   // thing, so a view must also find the pictures that are most like its own, not its own alone.

@@ -185,6 +185,26 @@ TEST(Tune, ClassesThatAreHeldOutAreNotLearned) {
   EXPECT_LT(Tune(options, images, &labels, RunContext()).trials.front().score, 100);
 }
 
+// Which three images are set aside as queries depends on the seed, as the classes do.
+TEST(Tune, EveryRunHoldsOutClassesOfItsOwn) {
+  const MemoryFeatureSet images = SmallScenes(60, 8, 6, 1);
+  const CountingFeatureSet counted(images);
+  const Labels labels = SceneClasses(60, 6, 3);
+  TuneOptions options = TuneOptionsOf("sash");
+  options.settings.options["mu"] = 100;
+  options.rounds = 0;
+  options.seeds = 3;
+  options.unseen_classes = true;
+  Tune(options, counted, &labels, RunContext());
+  int read = 0, aside = 0;
+  for (Index image = 0; image < 60; ++image) {
+    read += counted.reads(image);
+    if (counted.reads(image) < 3) ++aside;
+  }
+  EXPECT_EQ(read, 3 * (60 - 3));
+  EXPECT_GT(aside, 3) << "other images in every run";
+}
+
 // A whole picture as one vector has no halves, but with labels it need not have any.
 TEST(Tune, ImagesOfOneDescriptorNeedLabels) {
   Random random(7);
