@@ -16,7 +16,7 @@ struct ReproduceCommand {
   NetworkChoice network;
   std::vector<std::string> names;
   std::string out = "reproduction", global_layer, public_sets, pictures, work, oxford, oxford_truth,
-              paris, sift, nus_wide, nus_wide_labels;
+              paris, sift, nus_wide, nus_wide_labels, beside;
   uint64_t memory_mib = 0;
   bool quick = false, list = false;
 };
@@ -26,6 +26,7 @@ ReproductionData DataOf(const ReproduceCommand& command) {
   data.public_sets = DataFolder(command.public_sets);
   const NamedNetwork network = command.network.Find(data.public_sets);
   data.network = network.files;
+  data.network_name = network.name;
   data.scenes = network.scenes;
   data.classes = network.classes;
   data.global_layer = command.global_layer.empty() ? network.global_layer : command.global_layer;
@@ -106,8 +107,9 @@ ReproductionSizes SizesOf(const ReproduceCommand& command) {
 int RunReproduce(const ReproduceCommand& command, const Session& session) {
   Env& env = Env::Posix();
   const RunContext context = session.MakeContext();
-  const ReproductionCatalogue catalogue =
+  ReproductionCatalogue catalogue =
       MakeReproductionCatalogue(env, DataOf(command), SizesOf(command), context);
+  if (!command.beside.empty()) catalogue.beside = ReadOtherNetwork(env, command.beside);
   if (command.list) {
     const std::vector<ListedEntry> entries = ListEntries(env, catalogue, command.out);
     if (session.json()) {
@@ -161,6 +163,8 @@ void AddReproduce(CLI::App& parent, Session& session) {
   command->network.AddLocalPcaTo(app);
   app->add_option("--global-layer", command->global_layer,
                   "Its layer that gives one vector for a picture (default: the network's)");
+  app->add_option("--beside", command->beside,
+                  "Folder of a reproduction with another network, to be shown beside this one");
   app->add_option("--oxford", command->oxford, "Pictures of Oxford5k");
   app->add_option("--oxford-truth", command->oxford_truth, "Its ground-truth files");
   app->add_option("--paris", command->paris, "Pictures of Paris6k, to learn from for Oxford5k");

@@ -76,6 +76,12 @@ std::vector<std::string> ReproductionCatalogue::RunsOf(const EntrySpec& entry) c
   return names;
 }
 
+bool ReproductionCatalogue::UsesNetwork(const EntryPart& part) const {
+  return std::ranges::any_of(part.lines, [&](const EntryPart::Lines& lines) {
+    return std::ranges::count(run(lines.run).needs, "network") > 0;
+  });
+}
+
 std::vector<const DataNeed*> ReproductionCatalogue::Missing(const RunSpec& spec) const {
   std::vector<std::string> names;
   AddWithRunsBefore(*this, spec.name, names);
@@ -142,6 +148,7 @@ ReproductionCatalogue MakeReproductionCatalogue(Env& env, const ReproductionData
                         ? "A quick run: small parts of the data and one seed. It shows that "
                           "everything works; its figures decide nothing."
                         : "",
+          .network = data.network_name,
           .data = ReproductionNeeds(env, data),
           .runs = ReproductionRuns(env, data, sizes, context),
           .entries = ReproductionEntries(data),

@@ -5,6 +5,7 @@
 #include <functional>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,6 +17,7 @@
 #include "bitpool/pictures/network_file.h"
 #include "bitpool/report/experiment_result.h"
 #include "bitpool/reproduction/claims.h"
+#include "bitpool/reproduction/other_network.h"
 
 // What the reproduction of the paper consists of: data, runs that measure, entries that show, and
 // claims that are judged.
@@ -25,6 +27,7 @@ namespace bitpool {
 struct ReproductionData {
   std::filesystem::path public_sets;  // what `data get` brings
   CnnPaths network;
+  std::string network_name;
   NetworkUse scenes, classes;               // of Holidays and its like, and of CIFAR-10
   std::string global_layer = "pool_final";  // the stand-in for a fully-connected layer
   std::filesystem::path pictures;           // a folder with holidays/ and train/
@@ -120,7 +123,9 @@ struct EntrySpec {
 };
 
 struct ReproductionCatalogue {
-  std::string remark = {};  // what a reader must know before the figures
+  std::string remark = {};   // what a reader must know before the figures
+  std::string network = {};  // the name of the one whose features are used
+  std::optional<OtherNetwork> beside = {};
   std::vector<DataNeed> data;
   std::vector<RunSpec> runs;
   std::vector<EntrySpec> entries;
@@ -131,6 +136,8 @@ struct ReproductionCatalogue {
   const RunSpec& run(const std::string& name) const;
   // Names of the runs of an entry, and of those they come after, each once and in order.
   std::vector<std::string> RunsOf(const EntrySpec& entry) const;
+  // Whether figures of the part depend on the network.
+  bool UsesNetwork(const EntryPart& part) const;
   // What the run and those it comes after need that is not here.
   std::vector<const DataNeed*> Missing(const RunSpec& run) const;
 };

@@ -82,6 +82,40 @@ void AddPaperTables(const Experiment& experiment, const EntrySpec& entry, Report
   report.AddTable(table);
 }
 
+// The figures of another network: the method that the part is about over all networks and the
+// paper, and a table of the others.
+void AddOtherNetwork(const Experiment& experiment, const EntrySpec& entry, const EntryPart& part,
+                     const ReproductionCatalogue& catalogue, Report& report) {
+  if (!catalogue.beside || !catalogue.UsesNetwork(part)) return;
+  const std::vector<ExperimentResult>* results = catalogue.beside->Find(entry.name, part.heading);
+  if (results == nullptr) return;
+  Experiment networks, other;
+  other.results = *results;
+  const auto take = [&](const std::vector<ExperimentResult>& from, std::string_view metric,
+                        const std::string& as) {
+    for (ExperimentResult result : from) {
+      if (result.method != part.emphasised || result.metric != metric) continue;
+      result.method = as;
+      result.metric = kMap;
+      networks.results.push_back(std::move(result));
+    }
+  };
+  take(experiment.results, kMap, catalogue.network);
+  take(*results, kMap, catalogue.beside->name);
+  take(experiment.results, kPaperMap, "the paper");
+  if (!networks.results.empty()) {
+    report.AddFigure(RenderSvg(ChartOf(networks, kMap,
+                                       fmt::format("{}: {} by network", part.heading,
+                                                   part.emphasised),
+                                       "mAP, percent", {catalogue.network})),
+                     "The same method with features of either network, and as the paper has it.");
+  }
+  if (!HasMetric(other, kMap)) return;
+  ReportTable table = MapTableOf(other, "{:.2f}");
+  table.caption = fmt::format("With {}: mAP in percent, {}", catalogue.beside->name, kSpread);
+  report.AddTable(table);
+}
+
 HeatMap SurfaceOf(const Experiment& experiment, const std::string& heading) {
   const nlohmann::json& surface = experiment.data.at("surface");
   const auto rows = surface.at("mAP").get<std::vector<std::vector<double>>>();
@@ -207,8 +241,8 @@ void AddSearches(const EntryPart& part, const Reproduction& reproduction, const 
   }
 }
 
-void AddPart(const EntrySpec& entry, const EntryPart& part, const Reproduction& reproduction,
-             const RunContext& context, Report& report) {
+void AddPart(const EntrySpec& entry, const EntryPart& part, const ReproductionCatalogue& catalogue,
+             const Reproduction& reproduction, const RunContext& context, Report& report) {
   std::vector<const Experiment*> done;
   for (const EntryPart::Lines& lines : part.lines) {
     const auto run = reproduction.runs.find(lines.run);
@@ -245,7 +279,9 @@ void AddPart(const EntrySpec& entry, const EntryPart& part, const Reproduction& 
   table.caption = fmt::format("{}: {}{}", part.heading, style.caption, kSpread);
   report.AddTable(table);
   AddPaperTables(experiment, entry, report);
-  if (part.kind == EntryKind::kAccuracy) AddSearches(part, reproduction, context, report);
+  if (part.kind != EntryKind::kAccuracy) return;
+  AddOtherNetwork(experiment, entry, part, catalogue, report);
+  AddSearches(part, reproduction, context, report);
 }
 
 // The verdicts first: the sentences are long.
@@ -267,8 +303,8 @@ void AddClaims(const std::vector<JudgedClaim>& claims, Report& report) {
   report.AddTable(table);
 }
 
-void AddEntry(const EntrySpec& entry, const Reproduction& reproduction, const RunContext& context,
-              Report& report) {
+void AddEntry(const EntrySpec& entry, const ReproductionCatalogue& catalogue,
+              const Reproduction& reproduction, const RunContext& context, Report& report) {
   report.AddSection(fmt::format("{}: {}", entry.name, entry.title), entry.name);
   for (const JudgedClaim& claim : reproduction.claims) {
     if (claim.entry != entry.name) continue;
@@ -278,7 +314,9 @@ void AddEntry(const EntrySpec& entry, const Reproduction& reproduction, const Ru
   if (!entry.not_comparable.empty()) {
     report.AddParagraph("Not comparable with the paper: " + entry.not_comparable);
   }
-  for (const EntryPart& part : entry.parts) AddPart(entry, part, reproduction, context, report);
+  for (const EntryPart& part : entry.parts) {
+    AddPart(entry, part, catalogue, reproduction, context, report);
+  }
   report.AddParagraph(entry.paper == kOurs
                           ? "Not in the paper. " + entry.differs
                           : fmt::format("In the paper: {}. {}", entry.paper, entry.differs));
@@ -335,7 +373,7 @@ std::string ReproductionReport(const ReproductionCatalogue& catalogue,
       "Lines called asymmetric: the database is the same codes, but queries are real numbers that "
       "weigh their bits; compare them with each other only.");
   for (const std::string& name : reproduction.entries) {
-    AddEntry(catalogue.entry(name), reproduction, context, report);
+    AddEntry(catalogue.entry(name), catalogue, reproduction, context, report);
   }
   AddRuns(reproduction, report);
   return report.Html();

@@ -20,7 +20,6 @@ namespace fs = std::filesystem;
 
 constexpr const char* kRuns = "runs";
 constexpr const char* kLock = "lock";
-constexpr const char* kResults = "results.json";
 constexpr const char* kReport = "report.html";
 
 void Ignore(const std::string& /*line*/) {}
@@ -55,7 +54,7 @@ void RequireOurFolder(Env& env, const fs::path& folder) {
     throw Error(ErrorCode::kInvalidArgument, folder.string(), "expected a folder");
   }
   for (const std::string& name : env.List(folder)) {
-    if (name == kRuns || name == kLock || name == kResults || name == kReport) continue;
+    if (name == kRuns || name == kLock || name == kReproductionResults || name == kReport) continue;
     throw Error(ErrorCode::kInvalidArgument, folder.string(),
                 fmt::format("\"{}\" is not of a reproduction; name a new folder with -o", name));
   }
@@ -271,7 +270,7 @@ void WriteReproduction(Env& env, const ReproductionCatalogue& catalogue,
   const auto write = [&](const char* name, const std::string& text) {
     WriteFile(env, folder / name, std::as_bytes(std::span(text)), IfExists::kReplace);
   };
-  write(kResults, ReproductionResults(catalogue, reproduction)
+  write(kReproductionResults, ReproductionResults(catalogue, reproduction)
                           .dump(1, ' ', false, nlohmann::json::error_handler_t::replace) +
                       "\n");
   write(kReport, ReproductionReport(catalogue, reproduction, context));

@@ -15,6 +15,9 @@
 
 namespace bitpool {
 
+// The file of all figures in the folder of a reproduction.
+inline constexpr const char* kReproductionResults = "results.json";
+
 // What became of a run.
 struct RunOutcome {  // NOLINT(bugprone-exception-escape): as Experiment
   std::optional<Experiment> experiment;

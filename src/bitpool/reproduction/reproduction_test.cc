@@ -235,6 +235,32 @@ TEST_F(ReproductionTest, TheReportStandsAlone) {
   EXPECT_THAT(page, HasSubstr("asymmetric"));
 }
 
+// A part whose runs need a network is shown beside another reproduction; others are not.
+TEST_F(ReproductionTest, ShowsWhatAnotherNetworkGave) {
+  catalogue_.network = "first";
+  catalogue_.data.push_back({.name = "network", .what = "A network", .here = true, .how = ""});
+  const Reproduction found = Run();
+  WriteReproduction(Env::Posix(), catalogue_, found, Folder(), RunContext());
+  OtherNetwork other = ReadOtherNetwork(Env::Posix(), Folder());
+  EXPECT_EQ(other.name, "first");
+  const EntrySpec& labels = catalogue_.entry("labels");
+  const std::vector<ExperimentResult>* figures = other.Find("labels", labels.parts[0].heading);
+  ASSERT_NE(figures, nullptr);
+  Experiment read;
+  read.results = *figures;
+  EXPECT_EQ(FigureOf(read, "sash", 8), FigureOf(*found.runs.at("labels").experiment, "sash", 8));
+  EXPECT_EQ(other.Find("labels", "another heading"), nullptr);
+
+  other.name = "second";
+  catalogue_.beside = other;
+  EXPECT_THAT(ReproductionReport(catalogue_, found, RunContext()), Not(HasSubstr("With second")))
+      << "no run of these needs a network";
+  catalogue_.runs[1].needs.emplace_back("network");
+  const std::string page = ReproductionReport(catalogue_, found, RunContext());
+  EXPECT_THAT(page, HasSubstr("With second"));
+  EXPECT_THAT(page, HasSubstr("sash by network"));
+}
+
 // Searches are shown with their pictures, the right answers framed.
 TEST_F(ReproductionTest, ShowsThePicturesThatWereFound) {
   for (const char* name : {"a.jpg", "b.jpg", "c.jpg"}) {

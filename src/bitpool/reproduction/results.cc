@@ -91,7 +91,8 @@ nlohmann::json RunToJson(const RunSpec& spec, const RunOutcome& outcome) {
 
 nlohmann::json ReproductionResults(const ReproductionCatalogue& catalogue,
                                    const Reproduction& reproduction) {
-  nlohmann::json json = {{"bitpool", Version()}, {"remark", catalogue.remark}};
+  nlohmann::json json = {
+      {"bitpool", Version()}, {"remark", catalogue.remark}, {"network", catalogue.network}};
   for (const std::string& name : reproduction.entries) {
     const EntrySpec& entry = catalogue.entry(name);
     nlohmann::json parts = nlohmann::json::array();
