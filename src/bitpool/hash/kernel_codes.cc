@@ -116,8 +116,8 @@ std::shared_ptr<const KernelEncoder> LearnKernelCodes(const KernelCodeOptions& o
       {.quantisation = constants.lambda, .encoder_ridge = ridge, .decoder_ridge = kDecoderRidge},
       shards, names, moments, bits, nullptr, always);
   const int iterations = options.vectors > 0 ? 0 : constants.iterations;
-  Progress progress = context.StartProgress("kernel codes", "iterations",
-                                            static_cast<uint64_t>(iterations));
+  Progress progress =
+      context.StartProgress("kernel codes", "iterations", static_cast<uint64_t>(iterations));
   try {
     for (int i = 0; i < iterations; ++i) {
       const double flipped = autoencoder.Iterate(context.WithoutProgress()).flipped;

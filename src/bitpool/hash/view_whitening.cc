@@ -45,9 +45,7 @@ void WhiteningOptions::Validate() const {
   }
 }
 
-bool VariesWithin(const MatrixD& within, double total) {
-  return within.trace() > kNothing * total;
-}
+bool VariesWithin(const MatrixD& within, double total) { return within.trace() > kNothing * total; }
 
 ViewWhitening WhitenBy(const WhiteningOptions& options, MatrixD within, const VectorD& mean) {
   options.Validate();

@@ -13,9 +13,9 @@ OtherNetwork FromJson(const nlohmann::json& json) {
     for (const nlohmann::json& part : entry.at("parts")) {
       nlohmann::json experiment = ToJson(Experiment());
       experiment["results"] = part.at("results");
-      other.results.emplace(std::pair(entry.at("name").get<std::string>(),
-                                      part.at("heading").get<std::string>()),
-                            ExperimentFromJson(experiment).results);
+      other.results.emplace(
+          std::pair(entry.at("name").get<std::string>(), part.at("heading").get<std::string>()),
+          ExperimentFromJson(experiment).results);
     }
   }
   return other;

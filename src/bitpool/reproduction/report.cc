@@ -104,11 +104,11 @@ void AddOtherNetwork(const Experiment& experiment, const EntrySpec& entry, const
   take(*results, kMap, catalogue.beside->name);
   take(experiment.results, kPaperMap, "the paper");
   if (!networks.results.empty()) {
-    report.AddFigure(RenderSvg(ChartOf(networks, kMap,
-                                       fmt::format("{}: {} by network", part.heading,
-                                                   part.emphasised),
-                                       "mAP, percent", {catalogue.network})),
-                     "The same method with features of either network, and as the paper has it.");
+    report.AddFigure(
+        RenderSvg(ChartOf(networks, kMap,
+                          fmt::format("{}: {} by network", part.heading, part.emphasised),
+                          "mAP, percent", {catalogue.network})),
+        "The same method with features of either network, and as the paper has it.");
   }
   if (!HasMetric(other, kMap)) return;
   ReportTable table = MapTableOf(other, "{:.2f}");

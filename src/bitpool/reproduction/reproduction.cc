@@ -270,9 +270,10 @@ void WriteReproduction(Env& env, const ReproductionCatalogue& catalogue,
   const auto write = [&](const char* name, const std::string& text) {
     WriteFile(env, folder / name, std::as_bytes(std::span(text)), IfExists::kReplace);
   };
-  write(kReproductionResults, ReproductionResults(catalogue, reproduction)
-                          .dump(1, ' ', false, nlohmann::json::error_handler_t::replace) +
-                      "\n");
+  write(kReproductionResults,
+        ReproductionResults(catalogue, reproduction)
+                .dump(1, ' ', false, nlohmann::json::error_handler_t::replace) +
+            "\n");
   write(kReport, ReproductionReport(catalogue, reproduction, context));
 }
 

@@ -33,9 +33,7 @@ std::vector<Index> Draw(const std::vector<Index>& items, Index count, uint64_t s
   return drawn;
 }
 
-bool Normalises(const TuneOptions& options) {
-  return ValueOf(options.settings, "normalise") != 0;
-}
+bool Normalises(const TuneOptions& options) { return ValueOf(options.settings, "normalise") != 0; }
 
 // What is held out and what is learned from.
 Split HoldOut(const TuneOptions& options, const FeatureSet& features, const Labels* labels,

@@ -162,16 +162,22 @@ TEST(Tune, OfSashStaysLinearWhereAKernelDoesNotPay) {
   EXPECT_EQ(straight.trials.back().ValueOf("anchors"), 3000) << "though it was tried";
 }
 
+// Choosing constants of SASH for classes that are held out, of the scenes of SceneClasses.
+TuneOptions UnseenOptions() {
+  TuneOptions options = TuneOptionsOf("sash");
+  options.settings.options["mu"] = 100;
+  options.rounds = 0;
+  options.unseen_classes = true;
+  return options;
+}
+
 // Of three classes one is held out: all that is searched for it is right. And what is held out is
 // read for the criterion alone.
 TEST(Tune, ClassesThatAreHeldOutAreNotLearned) {
   const MemoryFeatureSet images = SmallScenes(60, 8, 6, 1);
   const CountingFeatureSet counted(images);
   const Labels labels = SceneClasses(60, 6, 3);
-  TuneOptions options = TuneOptionsOf("sash");
-  options.settings.options["mu"] = 100;
-  options.rounds = 0;
-  options.unseen_classes = true;
+  TuneOptions options = UnseenOptions();
   const TuneResult result = Tune(options, counted, &labels, RunContext());
   EXPECT_THAT(result.criterion, ::testing::HasSubstr("classes held out"));
   for (const TuneTrial& trial : result.trials) EXPECT_DOUBLE_EQ(trial.score, 100);
@@ -190,11 +196,8 @@ TEST(Tune, EveryRunHoldsOutClassesOfItsOwn) {
   const MemoryFeatureSet images = SmallScenes(60, 8, 6, 1);
   const CountingFeatureSet counted(images);
   const Labels labels = SceneClasses(60, 6, 3);
-  TuneOptions options = TuneOptionsOf("sash");
-  options.settings.options["mu"] = 100;
-  options.rounds = 0;
+  TuneOptions options = UnseenOptions();
   options.seeds = 3;
-  options.unseen_classes = true;
   Tune(options, counted, &labels, RunContext());
   int read = 0, aside = 0;
   for (Index image = 0; image < 60; ++image) {
