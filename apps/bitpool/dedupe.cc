@@ -8,6 +8,7 @@
 #include "bitpool/library/move_script.h"
 #include "bitpool/library/picture_library.h"
 #include "library_rights.h"
+#include "number_checks.h"
 #include "subcommands.h"
 
 namespace bitpool::app {
@@ -189,7 +190,7 @@ void AddSearchOptions(CLI::App* command, DedupeOptions& options) {
       ->add_option("--radius", options.search.radius,
                    "Look at pictures whose codes differ by at most this many bits (default: five "
                    "sixteenths of them, half among up to 500 pictures; 14 of perceptual hashes)")
-      ->check(CLI::NonNegativeNumber);
+      ->check(WholeFrom(0));
   command->add_flag("--similar", options.search.similar,
                     "Show pictures too whose codes are near and that are not the same");
   command->add_flag("--mirrored", options.search.mirrored,

@@ -1,5 +1,7 @@
 #include "network_choice.h"
 
+#include "number_checks.h"
+
 namespace bitpool::app {
 
 void NetworkChoice::AddTo(CLI::App* app) {
@@ -18,7 +20,7 @@ void NetworkChoice::AddLocalPcaTo(CLI::App* app) {
   app->add_option("--local-pca", local_pca,
                   "Reduce the maps to this many dimensions, learned from the training pictures; 0: "
                   "keep them (default: the network's)")
-      ->check(CLI::NonNegativeNumber);
+      ->check(WholeFrom(0));
 }
 
 void NetworkChoice::AddSizeTo(CLI::App* app) {

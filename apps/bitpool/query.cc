@@ -6,6 +6,7 @@
 #include "bitpool/library/library_pages.h"
 #include "bitpool/library/picture_library.h"
 #include "library_rights.h"
+#include "number_checks.h"
 #include "subcommands.h"
 #include "table.h"
 
@@ -75,7 +76,7 @@ void AddQuery(CLI::App& app, Session& session) {
                   "The library's folder, or postgresql://... of a shared library")
       ->capture_default_str();
   sub->add_option("-k", command->options.k, "Find the K nearest")
-      ->check(CLI::PositiveNumber)
+      ->check(WholeFrom(1))
       ->capture_default_str();
   sub->add_flag_callback(
       "--hamming", [command] { command->options.order = QueryOrder::kHamming; },

@@ -10,6 +10,7 @@
 #include "bitpool/training/feature_training.h"
 #include "bitpool/training/model_file.h"
 #include "config.h"
+#include "number_checks.h"
 #include "subcommands.h"
 #include "table.h"
 
@@ -122,7 +123,7 @@ void AddTrain(CLI::App& app, Session& session) {
           "--images-per-picture", options->images_per_picture,
           "Of --vectors: every picture is followed by its views; this many images together")
       ->needs(vectors)
-      ->check(CLI::PositiveNumber)
+      ->check(WholeFrom(1))
       ->capture_default_str();
   command
       ->add_option("--parts", options->parts,

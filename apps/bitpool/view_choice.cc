@@ -1,5 +1,7 @@
 #include "view_choice.h"
 
+#include "number_checks.h"
+
 namespace bitpool::app {
 
 void ViewChoice::AddTo(CLI::App* app) {
@@ -18,7 +20,7 @@ void ViewChoice::AddTo(CLI::App* app) {
 
 void ViewChoice::AddLimitTo(CLI::App* app) {
   app->add_option("--view-pictures", pictures, "Views of this many training pictures, the first")
-      ->check(CLI::PositiveNumber)
+      ->check(WholeFrom(1))
       ->capture_default_str();
 }
 

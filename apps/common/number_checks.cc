@@ -31,7 +31,7 @@ bool IsReal(std::string_view text) {
 }
 
 // What is wrong with a value, as CLI11 has it: empty when nothing is.
-std::string Problem(bool fine, const char* expected, const std::string& value) {
+std::string Problem(bool fine, std::string_view expected, const std::string& value) {
   return fine ? "" : fmt::format("expected {}, got \"{}\"", expected, value);
 }
 
@@ -52,6 +52,15 @@ void RequireNumber(CLI::Option& option) {
 }
 
 }  // namespace
+
+CLI::Validator WholeFrom(int64_t least) {
+  return {[least](std::string& value) {
+            int64_t number = 0;
+            return Problem(IsWhole<int64_t>(value) && Parses(value, number) && number >= least,
+                           fmt::format("a whole number from {}", least), value);
+          },
+          least == 0 ? "NONNEGATIVE" : "POSITIVE"};
+}
 
 void RequireNumbers(CLI::App& app) {
   for (CLI::Option* option : app.get_options([](CLI::Option*) { return true; })) {

@@ -1,11 +1,14 @@
 #include "program.h"
 
+#include <fmt/format.h>
+
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
 #include <new>
 #include <sstream>
 #include <string>
+#include <string_view>
 
 #include "bitpool/base/shown_text.h"
 #include "bitpool/io/mapping_guard.h"
@@ -47,6 +50,16 @@ void AddWrittenHelp(CLI::App& app, const std::string& version, Session& session)
       ->group("");
 }
 
+// A usage that is not ours to carry out, in the form of all other errors.
+std::string UsageError(const CLI::App* /*app*/, const CLI::Error& error) {
+  std::string text = error.what();
+  // All numbers were checked to be some (RequireNumbers), so one that CLI11 cannot convert is one
+  // that its type does not hold.
+  static constexpr std::string_view kUnconverted = "Could not convert: ";
+  if (text.starts_with(kUnconverted)) text.replace(0, kUnconverted.size(), "out of range: ");
+  return fmt::format("bitpool: {}\nRun with --help for more information.\n", text);
+}
+
 int Main(const Program& program, int argc, char** argv) {
   CLI::App app(program.description, program.name);
   const std::string version = std::string(program.name) + " " + Version();
@@ -54,6 +67,7 @@ int Main(const Program& program, int argc, char** argv) {
   app.footer(program.footer);
   app.require_subcommand(1);
   app.fallthrough();
+  app.failure_message(UsageError);
   Session session(app);
   program.add(app, session);
   AddWrittenHelp(app, version, session);

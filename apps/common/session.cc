@@ -9,6 +9,7 @@
 
 #include "bitpool/base/shown_text.h"
 #include "bitpool/io/mapping_guard.h"
+#include "number_checks.h"
 
 namespace bitpool::app {
 namespace {
@@ -64,7 +65,7 @@ int ExitStatusOf(ErrorCode code) {
 
 Session::Session(CLI::App& app) {
   app.add_option("--threads", threads_, "Number of threads; 0 takes all cores")
-      ->check(CLI::NonNegativeNumber)
+      ->check(WholeFrom(0))
       ->capture_default_str();
   app.add_option("--seed", seed_, "The same seed gives the same result, at any number of threads")
       ->capture_default_str();

@@ -15,7 +15,7 @@ import sys
 import tempfile
 import threading
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 HERE = pathlib.Path(__file__).resolve().parent
 DEFAULT_PROGRAM = HERE.parent.parent / "build" / "release" / "bitpool"
@@ -81,13 +81,15 @@ UNCONFINED = {"BITPOOL_SANDBOX": "off"}
 
 
 class ForkedProgram(Program):
-    """The program with a shim in it, loaded once and forked for every run (fork_server.c)."""
+    """The program with a shim in it, loaded once and forked for every run (fork_server.c), which may be in another folder
+    and with limits of its own."""
 
-    def __init__(self, path: pathlib.Path, shim: pathlib.Path) -> None:
+    def __init__(self, path: pathlib.Path, shim: pathlib.Path, folder: pathlib.Path | None = None,
+                 limit: Callable[[], None] | None = None) -> None:
         super().__init__(path)
         self.out, self._errors = shim.with_suffix(".out"), shim.with_suffix(".errors")
-        self._server = subprocess.Popen([self.path], stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0,
-                                        env={**os.environ, "LD_PRELOAD": str(shim), **UNCONFINED})
+        self._server = subprocess.Popen([self.path], stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0, cwd=folder,
+                                        preexec_fn=limit, env={**os.environ, "LD_PRELOAD": str(shim), **UNCONFINED})
 
     def close(self) -> None:
         assert self._server.stdin is not None
