@@ -9,6 +9,7 @@
 #include "choice.h"
 #include "experiment.h"
 #include "network_choice.h"
+#include "number_checks.h"
 
 namespace bitpool::app {
 namespace {
@@ -18,7 +19,7 @@ struct SupervisedCommand {
   NetworkChoice network;
   std::string dataset, folder, features, labels, html;
   std::vector<std::string> configs;
-  Index classes = 0;
+  Index classes = 0, training_part = 0;
   uint64_t memory_mib = 4096;
   IfExists if_exists = IfExists::kFail;
 };
@@ -41,7 +42,8 @@ LabelledImages LoadLabelled(const SupervisedCommand& command, const Session& ses
   return {.name = std::filesystem::path(command.features).stem().string(),
           .features = command.features,
           .images = std::make_shared<FeatureFile>(FeatureFile::Open(env, command.features)),
-          .labels = command.classes > 0 ? KeepFrequentClasses(labels, command.classes) : labels};
+          .labels = command.classes > 0 ? KeepFrequentClasses(labels, command.classes) : labels,
+          .training_part = command.training_part};
 }
 
 int RunSupervised(const SupervisedCommand& command, const Session& session) {
@@ -85,6 +87,11 @@ void AddSupervisedExperiment(CLI::App* parent, Session& session) {
   app->add_option("--features", command->features, "Or images of your own as local features (.bpf)")
       ->excludes("--dataset");
   app->add_option("--labels", command->labels, "And their classes, one or several each");
+  app->add_option("--training-part", command->training_part,
+                  "Of --features: this many images, the first, are the part of the set that learns "
+                  "and is searched, the others ask (unseen); 0: it has no parts")
+      ->check(WholeFrom(0))
+      ->needs("--features");
   app->add_option("--classes", command->classes,
                   "Keep only this many of the most frequent classes");
   const std::map<std::string, SupervisedSetting> settings = {

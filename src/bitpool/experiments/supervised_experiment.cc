@@ -261,6 +261,11 @@ Experiment RunSupervisedExperiment(Env& env, const SupervisedOptions& options,
         ErrorCode::kInvalidArgument,
         fmt::format("{} labels for {} images", images.labels.size(), images.images->size()));
   }
+  if (images.training_part < 0 || images.training_part >= images.labels.size()) {
+    throw Error(ErrorCode::kInvalidArgument,
+                fmt::format("training part: expected fewer than the {} images, got {}",
+                            images.labels.size(), images.training_part));
+  }
   Experiment experiment = Describe(options, images, context);
   SupervisedRunner runner(env, options, images, context, experiment);
   RunComparison(options, {kMap, kAsymmetricMap, kSeconds}, runner, context, experiment);

@@ -339,6 +339,10 @@ TEST(SupervisedExperiment, RefusesWhatDoesNotFit) {
   options = SmallSupervised();
   options.split.training_per_class = 1000;
   EXPECT_THAT(refusal(options), HasSubstr("class 0 has 35 images"));
+  LabelledImages divided = images;
+  divided.training_part = images.labels.size();
+  EXPECT_THAT(RefusalOf([&] { RunSmall(SmallSupervised({"sash"}), divided); }),
+              HasSubstr("training part: expected fewer than"));
   images.labels = SceneClasses(7, 3, 3);
   EXPECT_THAT(refusal(SmallSupervised()), HasSubstr("7 labels for 120 images"));
   MemoryFeatureSet blank = SmallScenes(kImages - 1, 8, kScenes, 1);

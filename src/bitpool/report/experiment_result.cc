@@ -129,6 +129,7 @@ ExperimentResult SummariseRuns(std::string method, int bits, std::string metric,
   for (const double figure : figures) squares += std::pow(figure - result.mean, 2);
   result.spread = figures.size() < 2 ? 0 : std::sqrt(squares / (count - 1));
   result.seeds = static_cast<int>(figures.size());
+  result.each = figures;
   return result;
 }
 
@@ -141,6 +142,7 @@ nlohmann::json ToJson(const Experiment& experiment) {
                        {"mean", NumberOrNull(result.mean)},
                        {"spread", NumberOrNull(result.spread)},
                        {"seeds", result.seeds}});
+    for (const double figure : result.each) results.back()["each"].push_back(NumberOrNull(figure));
   }
   return {{"experiment", experiment.name},   {"title", experiment.title},
           {"settings", experiment.settings}, {"data", experiment.data},
@@ -162,6 +164,10 @@ Experiment ExperimentFromJson(const nlohmann::json& json) {
                                     .mean = NumberOrNan(result.at("mean")),
                                     .spread = NumberOrNan(result.at("spread")),
                                     .seeds = result.at("seeds")});
+      if (!result.contains("each")) continue;
+      for (const nlohmann::json& figure : result.at("each")) {
+        experiment.results.back().each.push_back(NumberOrNan(figure));
+      }
     }
     return experiment;
   } catch (const nlohmann::json::exception& problem) {

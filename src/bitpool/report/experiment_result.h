@@ -18,6 +18,9 @@ struct ExperimentResult {
   double mean = 0;    // over the seeds
   double spread = 0;  // standard deviation over the seeds, 0 for one
   int seeds = 1;
+  // One figure per seed, so that methods can be compared seed by seed; empty where they were not
+  // kept.
+  std::vector<double> each = {};
 };
 
 // Mean and standard deviation over the runs of one method and length, one figure per seed.
@@ -36,7 +39,8 @@ struct Experiment {   // NOLINT(bugprone-exception-escape): a move of JSON only 
 };
 
 // {"experiment", "title", "settings", "data", "machine", "results": [{"method", "bits", "metric",
-// "mean", "spread", "seeds"}, …]}; a number that is not finite is null.
+// "mean", "spread", "seeds", and "each" where it was kept}, …]}; a number that is not finite is
+// null.
 nlohmann::json ToJson(const Experiment& experiment);
 
 // The reverse; null is NaN. Throws kCorrupt for JSON of another shape.

@@ -50,6 +50,17 @@ TEST(Experiment, JsonRoundTrip) {
   EXPECT_EQ(back.results[0].mean, 0.41);
 }
 
+TEST(Experiment, JsonHasTheFigureOfEverySeed) {
+  Experiment experiment = Sample();
+  experiment.results = {SummariseRuns("RBA", 8, "mAP", {0.25, 0.75, kNoResult})};
+  const nlohmann::json json = ToJson(experiment);
+  EXPECT_EQ(json["results"][0]["each"], (nlohmann::json{0.25, 0.75, nullptr}));
+  const Experiment back = ExperimentFromJson(json);
+  ASSERT_EQ(back.results[0].each.size(), 3U);
+  EXPECT_EQ(back.results[0].each[1], 0.75);
+  EXPECT_TRUE(std::isnan(back.results[0].each[2]));
+}
+
 TEST(Experiment, JsonOfInfinityAndOfNothing) {
   Experiment experiment{
       .name = "n", .title = "t", .settings = {}, .data = {}, .machine = {}, .results = {}};
