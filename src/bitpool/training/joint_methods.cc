@@ -52,7 +52,7 @@ TunePlan SashTuning() {
                      {{"anchors", {1000}},
                       {"kernel_vectors", {0, 1}},
                       {"kernel_ridge", {1e-8, 1e-7, 1e-6, 1e-5, 1e-4}}},
-                     {{"kernel_vectors", {0, 0.5, 1, 2}}},
+                     {{"kernel_vectors", {0, 0.5, 1, 2, 4}}},
                      {{"anchors", {1000, 3000}}}},
           .moves = {{"lambda", "beta"}, {"beta"}, {"gamma"}, {"mu"}, {"alpha"}}};
 }
