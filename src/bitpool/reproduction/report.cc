@@ -91,6 +91,10 @@ void AddOtherNetwork(const Experiment& experiment, const EntrySpec& entry, const
   if (results == nullptr) return;
   Experiment networks, other;
   other.results = *results;
+  // The same network with another layer or size is another one too.
+  const std::string name = catalogue.beside->name == catalogue.network
+                               ? catalogue.network + ", the other run"
+                               : catalogue.beside->name;
   const auto take = [&](const std::vector<ExperimentResult>& from, std::string_view metric,
                         const std::string& as) {
     for (ExperimentResult result : from) {
@@ -101,7 +105,7 @@ void AddOtherNetwork(const Experiment& experiment, const EntrySpec& entry, const
     }
   };
   take(experiment.results, kMap, catalogue.network);
-  take(*results, kMap, catalogue.beside->name);
+  take(*results, kMap, name);
   take(experiment.results, kPaperMap, "the paper");
   if (!networks.results.empty()) {
     report.AddFigure(
@@ -112,7 +116,7 @@ void AddOtherNetwork(const Experiment& experiment, const EntrySpec& entry, const
   }
   if (!HasMetric(other, kMap)) return;
   ReportTable table = MapTableOf(other, "{:.2f}");
-  table.caption = fmt::format("With {}: mAP in percent, {}", catalogue.beside->name, kSpread);
+  table.caption = fmt::format("With {}: mAP in percent, {}", name, kSpread);
   report.AddTable(table);
 }
 

@@ -259,6 +259,9 @@ TEST_F(ReproductionTest, ShowsWhatAnotherNetworkGave) {
   const std::string page = ReproductionReport(catalogue_, found, RunContext());
   EXPECT_THAT(page, HasSubstr("With second"));
   EXPECT_THAT(page, HasSubstr("sash by network"));
+  catalogue_.beside->name = "first";
+  EXPECT_THAT(ReproductionReport(catalogue_, found, RunContext()),
+              HasSubstr("With first, the other run"));
 }
 
 // Searches are shown with their pictures, the right answers framed.
