@@ -16,10 +16,15 @@
 namespace bitpool::app {
 namespace {
 
-// An option with the methods that have it.
-struct SharedOption {
-  OptionDescription description;
+// What an option means to some methods.
+struct OptionMeaning {
+  std::string help;
   std::vector<std::string> methods;
+};
+
+struct SharedOption {
+  OptionDescription description;  // the first
+  std::vector<OptionMeaning> meanings;
 };
 
 // Every option of the methods once, but for the bits.
@@ -30,8 +35,13 @@ std::vector<SharedOption> SharedOptions() {
       if (option.name == "bits") continue;
       auto found = std::ranges::find(
           all, option.name, [](const SharedOption& shared) { return shared.description.name; });
-      if (found == all.end()) found = all.insert(all.end(), {.description = option, .methods = {}});
-      found->methods.push_back(method.name);
+      if (found == all.end())
+        found = all.insert(all.end(), {.description = option, .meanings = {}});
+      auto meaning = std::ranges::find(found->meanings, option.help, &OptionMeaning::help);
+      if (meaning == found->meanings.end()) {
+        meaning = found->meanings.insert(meaning, {.help = option.help, .methods = {}});
+      }
+      meaning->methods.push_back(method.name);
     }
   }
   return all;
@@ -69,7 +79,11 @@ std::string HelpOf(const SharedOption& option) {
     return "Do not " + help;
   }
   if (option.description.of_pooling) return help + " (features)";
-  return fmt::format("{} ({})", help, ListMethods(option.methods));
+  std::vector<std::string> meanings;
+  for (const OptionMeaning& meaning : option.meanings) {
+    meanings.push_back(fmt::format("{} ({})", meaning.help, ListMethods(meaning.methods)));
+  }
+  return fmt::format("{}", fmt::join(meanings, ". "));
 }
 
 nlohmann::json ParseConfig(const std::string& file) {

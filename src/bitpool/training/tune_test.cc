@@ -67,7 +67,7 @@ TEST(Tune, OfSashSearchesInStages) {
   const MemoryFeatureSet images = SmallScenes(60, 8, 6, 1);
   const Labels labels = SceneClasses(60, 6, 3);
   const TuneResult result = Tune(TuneOptionsOf("sash"), images, &labels, RunContext());
-  ASSERT_EQ(result.trials.size(), 15U + 9 + 5 + 10 + 4 + 2 + 10);
+  ASSERT_EQ(result.trials.size(), 15U + 9 + 5 + 10 + 5 + 2 + 10);
   const auto best_of_first = [&](size_t count) {
     return *std::max_element(
         result.trials.begin(), result.trials.begin() + static_cast<std::ptrdiff_t>(count),
@@ -110,7 +110,7 @@ TEST(Tune, OfSashKeepsWhatIsSet) {
   options.settings.options["mu"] = 5;
   options.settings.options["beta"] = 0.001;
   const TuneResult result = Tune(options, images, &labels, RunContext());
-  EXPECT_EQ(result.trials.size(), 3U + 3 + 1 + 10 + 4 + 2 + 4);
+  EXPECT_EQ(result.trials.size(), 3U + 3 + 1 + 10 + 5 + 2 + 4);
   for (const TuneTrial& trial : result.trials) {
     EXPECT_EQ(trial.ValueOf("alpha"), 0.7);
     EXPECT_EQ(trial.ValueOf("mu"), 5);
