@@ -25,7 +25,7 @@ namespace {
 constexpr int kRounds = 5;
 constexpr Index kBatch = 256;  // queries of a batch
 constexpr Index kSingle = 24;  // queries asked one at a time
-constexpr Index kPeer = 4;     // queries of the plain loop and others as slow
+constexpr Index kPeer = 4;     // queries of the plain loop and other slow ways
 constexpr Index kFaiss = 16;   // queries of Faiss
 constexpr Index kTwoStage = 1024;
 constexpr Index kRecall = 200;
@@ -152,7 +152,7 @@ nlohmann::json RunAsymmetricBench(const AsymmetricBenchOptions& options,
   add("hamming_single_qps", kSingle, [&] {
     for (Index q = 0; q < kSingle; ++q) index->Search(single(q), options.k, context);
   });
-  // As long as the single queries, so that a busy machine slows both alike.
+  // Takes as long as the single queries, so that a busy machine slows both alike.
   add("stream_gb_per_s", static_cast<double>(scanned.size()) * kSingle / 1e9, [&] {
     for (Index q = 0; q < kSingle; ++q) sink = static_cast<int64_t>(ReadAll(scanned, context));
   });

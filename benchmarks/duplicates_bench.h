@@ -14,7 +14,7 @@ struct DuplicatesBenchOptions {
   // A coder's file; empty: as `bitpool index` has it, the one that ships with the program.
   std::filesystem::path coder = {};
 
-  // Throws kInvalidArgument when a field has no meaning.
+  // Throws kInvalidArgument when a field is invalid.
   void Validate() const;
 };
 

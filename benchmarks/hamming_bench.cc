@@ -191,7 +191,7 @@ nlohmann::json RunHammingBench(const HammingBenchOptions& options, const RunCont
                     for (const BinaryCodes& query : singles)
                       index->Search(query, options.k, context);
                   }});
-  // As long as the single queries, so that a busy machine slows both alike.
+  // Takes as long as the single queries, so that a busy machine slows both alike.
   ways.push_back({.name = "stream_gb_per_s",
                   .units = static_cast<double>(scanned.size()) * kHammingSingle / 1e9,
                   .run = [&] {

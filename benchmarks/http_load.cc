@@ -29,7 +29,7 @@ struct Seen {
   uint64_t failures = 0;
 };
 
-// A connection that asks again as soon as it was answered.
+// A connection that asks again as soon as it is answered.
 class Asker : public std::enable_shared_from_this<Asker> {
  public:
   Asker(asio::io_context& context, const std::function<std::string()>& request, Seen& seen,
@@ -81,7 +81,7 @@ class Asker : public std::enable_shared_from_this<Asker> {
   http::response<http::string_body> answer_;
 };
 
-// A connection that is greeted.
+// A connection on which every request is answered with "hello".
 class Greeted : public std::enable_shared_from_this<Greeted> {
  public:
   explicit Greeted(tcp::socket socket) : socket_(std::move(socket)) {}
@@ -112,7 +112,7 @@ class Greeted : public std::enable_shared_from_this<Greeted> {
   http::response<http::string_body> answer_;
 };
 
-// Of all threads of the process.
+// The processor time of all threads of the process.
 double ProcessorSeconds() {
   timespec time = {};
   clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);

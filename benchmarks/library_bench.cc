@@ -29,7 +29,7 @@ constexpr int kQueries = 100;
 // apart.
 constexpr int kSearchedRadius = 10;
 
-// The most memory the process has had, since it was last asked, in MB.
+// The most memory the process has had since this was last called, in MB.
 double TakePeakMemory() {
   double peak = 0;
   std::ifstream status("/proc/self/status");

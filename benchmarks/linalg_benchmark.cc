@@ -92,7 +92,7 @@ void BM_NearestOrthogonal(benchmark::State& state) {
 }
 BENCHMARK(BM_NearestOrthogonal)->Arg(64)->Arg(256)->Unit(benchmark::kMillisecond);
 
-// The product alone that an assignment cannot do without.
+// Only the product that an assignment cannot do without.
 void BM_BareAssignmentProduct(benchmark::State& state) {
   (void)OneThread();
   const MatrixF centroids = MakeData(128, state.range(0), 5);

@@ -12,7 +12,7 @@ struct MatchingBenchOptions {
   int limit = 200;                 // this many, evenly from all by their paths
   int strangers = 12;              // other pictures that each is compared with
 
-  // Throws kInvalidArgument when a field has no meaning.
+  // Throws kInvalidArgument when a field is invalid.
   void Validate() const;
 };
 

@@ -21,9 +21,9 @@ struct PoolingBenchOptions {
   std::vector<std::string> network = {};
   std::string pictures;
   std::string layer = {};  // of the network; empty: its own choice
-  int size = 608;          // pixels the network sees, squared: 37 × 37 descriptors of SqueezeNet
+  int size = 608;          // pixels along each side: 37 × 37 descriptors of SqueezeNet
 
-  // Throws kInvalidArgument when a field has no meaning.
+  // Throws kInvalidArgument when a field is invalid.
   void Validate() const;
 };
 

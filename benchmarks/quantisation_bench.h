@@ -17,14 +17,14 @@ struct QuantisationBenchOptions {
   double mu = 10;                    // of generalised max pooling
   std::vector<MethodSettings> constants = {};  // of methods, where they are not the defaults
 
-  // Throws kInvalidArgument when a field has no meaning.
+  // Throws kInvalidArgument when a field is invalid.
   void Validate() const;
 };
 
-// Bits asked with real numbers beside product quantisation of the same size: mAP of Holidays by
-// SAH, Hamming and asymmetric, and by Faiss's product quantiser of 4 bits per part, without and
-// with a learned rotation (OPQ), on the vectors of generalised max pooling of the same pictures,
-// as they are and of unit length. Where the training pictures have views, also by whitened ITQ and
+// Compares codes asked with real numbers and product quantisation of the same size: mAP of Holidays
+// by SAH, Hamming and asymmetric, and by Faiss's product quantiser of 4 bits per part, without and
+// with a learned rotation (OPQ), on the vectors of generalised max pooling of the same pictures, as
+// they are and of unit length. Where the training pictures have views, also by whitened ITQ and
 // SAV, and by Faiss on vectors that are whitened by views.
 nlohmann::json RunQuantisationBench(const QuantisationBenchOptions& options,
                                     const RunContext& context);

@@ -8,7 +8,7 @@
 
 namespace bitpool::bench {
 
-// Removed with all that is in it.
+// A folder that is removed with all that is in it.
 class TemporaryFolder {
  public:
   TemporaryFolder() {

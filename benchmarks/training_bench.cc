@@ -185,7 +185,7 @@ void MeasureItq(const TrainingBenchOptions& options, Index dimension, Index samp
   result[peer] = HaveFaiss() ? nlohmann::json(watch.best("faiss")) : nlohmann::json(nullptr);
 }
 
-// Whitening needs one product, of a column less than there are images for every picture.
+// Whitening needs one product, over one column fewer than there are images for every picture.
 void MeasureWhitening(const TrainingBenchOptions& options, const RunContext& context,
                       nlohmann::json& result) {
   constexpr Index kPerPicture = 8;

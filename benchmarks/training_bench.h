@@ -10,7 +10,7 @@ struct TrainingBenchOptions {
   double size = 1;  // share of the usual number of samples, for a quick look
   int rounds = 3;   // the best counts
 
-  // Throws kInvalidArgument when a field has no meaning.
+  // Throws kInvalidArgument when a field is invalid.
   void Validate() const;
 };
 

@@ -1,4 +1,4 @@
-# What makes mistakes harder to use; docs/reliability.md has what it costs. Sanitizers find more, and want none of it.
+# What makes mistakes harder to exploit; docs/reliability.md has what it costs. Sanitizers find more, and want none of it.
 option(BITPOOL_HARDENED "Compile with assertions of the standard library, stack protector and control-flow protection" ON)
 if(BITPOOL_SANITIZED OR BITPOOL_FUZZERS)
   set(BITPOOL_HARDENED OFF)

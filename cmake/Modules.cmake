@@ -2,7 +2,7 @@
 
 set(BITPOOL_WARNINGS -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion -Wnon-virtual-dtor
                      -Woverloaded-virtual)
-# Newer compilers than those of Debian 12 warn of more, which is not to stop anyone who only wants to use Bitpool.
+# Newer compilers than those of Debian 12 warn of more, which must not stop anyone who only wants to use Bitpool.
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13
    OR CMAKE_CXX_COMPILER_ID STREQUAL "Clang" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 15)
   list(APPEND BITPOOL_WARNINGS -Werror)

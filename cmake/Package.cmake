@@ -1,6 +1,6 @@
 # The manual and the completion of shells, which the program writes about itself, and the Debian package (`./run package`).
 set(help_dir ${CMAKE_BINARY_DIR}/help)
-# Written as for any user: paths of this one are not to be in it.
+# Written as for any user: paths of the current one must not be in it.
 add_custom_command(
   OUTPUT ${help_dir}/written
   COMMAND ${CMAKE_COMMAND} -E rm -rf ${help_dir}
@@ -47,7 +47,7 @@ set(CPACK_DEBIAN_PROGRAM_PACKAGE_NAME bitpool)
 set(CPACK_DEBIAN_PROGRAM_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_SECTION graphics)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
-set(CPACK_DEBIAN_PACKAGE_SUGGESTS npm) # `bitpool data get` brings some sets by it
+set(CPACK_DEBIAN_PACKAGE_SUGGESTS npm) # `bitpool data get` fetches some sets with it
 set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "find similar pictures and duplicates by compact binary codes")
 set(CPACK_COMPONENT_PROGRAM_DESCRIPTION
     "Indexes folders of pictures, finds pictures like a given one and duplicates

@@ -1,4 +1,4 @@
-# What the component pictures needs beside that.
+# What the component pictures needs besides that.
 find_package(SQLite3 3.37 REQUIRED)
 pkg_check_modules(libpq REQUIRED IMPORTED_TARGET libpq>=14)
 pkg_check_modules(vips REQUIRED IMPORTED_TARGET vips>=8.13)

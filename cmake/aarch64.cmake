@@ -1,4 +1,4 @@
-# Builds for 64-bit ARM on another Debian: its cross compiler, and the packages of ARM unpacked in $BITPOOL_AARCH64_ROOT
+# Builds for 64-bit ARM on another Debian: its cross compiler, and the ARM packages unpacked in $BITPOOL_AARCH64_ROOT
 # (scripts/test_aarch64 makes it).
 set(CMAKE_SYSTEM_NAME Linux)
 set(CMAKE_SYSTEM_PROCESSOR aarch64)

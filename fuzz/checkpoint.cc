@@ -2,7 +2,7 @@
 #include "bitpool/training/checkpoint_file.h"
 #include "fuzz.h"
 
-// The checksums are always made right: the container's own target looks at the others.
+// The checksums are always corrected first: wrong ones are tested by the container's own target.
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace bitpool;
   std::string bytes(reinterpret_cast<const char*>(data), size);

@@ -2,7 +2,7 @@
 #include "bitpool/pictures/picture_coder.h"
 #include "fuzz.h"
 
-// The checksums are always made right: the container's own target looks at the others.
+// The checksums are always corrected first: wrong ones are tested by the container's own target.
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace bitpool;
   std::string bytes(reinterpret_cast<const char*>(data), size);
@@ -12,7 +12,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   return fuzz::Try([&] {
     const auto* begin = reinterpret_cast<const uint8_t*>(bytes.data());
     const PictureCoder coder = ParseCoder(Container::Parse(fuzz::View(begin, bytes.size())));
-    // What it makes of one feature; pictures have a target of their own.
+    // What the coder makes of one feature; pictures have a target of their own.
     const MatrixF feature = MatrixF::Constant(coder.describer().dimension(), 1, 0.5F);
     (void)coder.EncodeFeatures(feature, {});
   });

@@ -5,7 +5,7 @@
 #include "bitpool/training/tune.h"
 #include "fuzz.h"
 
-// The constants of a method as `tune` writes them: the first byte says of which method.
+// The constants of a method as `tune` writes them: the first byte says which method.
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace bitpool;
   if (size == 0) return 0;

@@ -3,7 +3,7 @@
 #include "bitpool/io/forged_container.h"
 #include "fuzz.h"
 
-// Half of the inputs are taken as they are; in the others the checksums are made right first, so
+// Half of the inputs are taken as they are; in the others the checksums are corrected first, so
 // that the checks after them are reached.
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace bitpool;

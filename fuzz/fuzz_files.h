@@ -9,7 +9,7 @@
 
 namespace bitpool::fuzz {
 
-// A file system in memory, which the input has made. Nothing is written.
+// A file system in memory, made from the input. Nothing is written.
 class FuzzFiles : public Env {
  public:
   void Add(const std::string& path, std::span<const uint8_t> content) {

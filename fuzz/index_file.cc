@@ -15,8 +15,7 @@ MatrixF MakeQueries(int bits) {
   return queries;
 }
 
-// Answers may not be wrong where the codes are not known to be: ids are those of the index, once
-// each.
+// Where no damage was found, answers must be sound: ids are those of the index.
 void SearchAllWays(CodeIndex& index, const RunContext& context) {
   const MatrixF weights = MakeQueries(index.bits());
   const BinaryCodes queries = BinaryCodes::FromSigns(weights);
@@ -44,7 +43,7 @@ void SearchAllWays(CodeIndex& index, const RunContext& context) {
 }  // namespace
 }  // namespace bitpool
 
-// Half of the inputs are taken as they are; in the others the checksums are made right first, so
+// Half of the inputs are taken as they are; in the others the checksums are corrected first, so
 // that the checks after them are reached.
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace bitpool;

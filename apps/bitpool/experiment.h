@@ -24,7 +24,7 @@ struct ShownMetric {
 constexpr ShownMetric kMapShown = {kMap, "{:.2f}", true, "mAP, percent"};
 constexpr ShownMetric kSecondsShown = {"training_seconds", "{:.2f}", false, "Training, seconds"};
 
-// The page where one is wanted, and the tables or JSON.
+// Writes the page if one is wanted, and prints the tables or JSON.
 void Deliver(const Experiment& experiment, const std::vector<ShownMetric>& metrics,
              const std::string& html, const std::function<std::string()>& page, IfExists if_exists,
              const Session& session);

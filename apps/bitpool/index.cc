@@ -38,7 +38,7 @@ struct IndexCommand {
     update.more_folders.assign(folders.begin() + 1, folders.end());
     if (exclude_given) {
       update.exclude = exclude;
-      std::erase(*update.exclude, "");  // an empty one takes the others back
+      std::erase(*update.exclude, "");  // an empty one cancels those in the library
     }
     if (network.named()) {
       update.network = network.Find(DataFolder(""));

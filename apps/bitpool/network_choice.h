@@ -12,8 +12,8 @@
 
 namespace bitpool::app {
 
-// The options by which a user names a network and what is to be taken from it. What is not given is
-// as the network has it.
+// The options by which a user names a network and what is to be taken from it. Settings that are
+// not given are the network's own.
 struct NetworkChoice {
   std::vector<std::string> names;  // a name or files; empty: the default network
   std::optional<std::string> layer;

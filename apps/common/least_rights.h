@@ -10,8 +10,8 @@ namespace bitpool::app {
 // For commands that decode pictures: takes from the process what their job does not need
 // (SECURITY.md), as far as the system can, unless the environment says BITPOOL_SANDBOX=off.
 
-// Files are written only in these folders and those for temporary files from now on. Before the
-// first thread of the job.
+// From now on, files can be written only in these folders and in those for temporary files. To be
+// called before the first thread of the job.
 void WriteOnlyTo(std::vector<std::filesystem::path> folders);
 // No programs, no connections, no looking into other processes.
 void ForgoOtherRights(Connections connections);

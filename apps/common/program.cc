@@ -50,11 +50,11 @@ void AddWrittenHelp(CLI::App& app, const std::string& version, Session& session)
       ->group("");
 }
 
-// A usage that is not ours to carry out, in the form of all other errors.
+// A usage error that CLI11 found, in the form of all other errors.
 std::string UsageError(const CLI::App* /*app*/, const CLI::Error& error) {
   std::string text = error.what();
-  // All numbers were checked to be some (RequireNumbers), so one that CLI11 cannot convert is one
-  // that its type does not hold.
+  // The values of all numeric options were checked to be numbers (RequireNumbers), so one that
+  // CLI11 cannot convert does not fit its type.
   static constexpr std::string_view kUnconverted = "Could not convert: ";
   if (text.starts_with(kUnconverted)) text.replace(0, kUnconverted.size(), "out of range: ");
   return fmt::format("bitpool: {}\nRun with --help for more information.\n", text);

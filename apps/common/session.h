@@ -32,7 +32,7 @@ enum ExitStatus : int {
 int ExitStatusOf(ErrorCode code);
 
 // What all subcommands share: the global options, and where their words go. Data goes to standard
-// output, everything else to standard error. Names of files in it cannot command a terminal.
+// output, everything else to standard error. Names of files in it cannot control a terminal.
 class Session {
  public:
   // Adds --threads, --seed, --quiet and --json, which are understood before and after the

@@ -5,8 +5,8 @@
 
 namespace bitpool::app {
 
-// Writes what a package has beside the program, all of it made from the same words as --help: a
-// page of the manual for every command (man/), and the completion of shells (completion/). Existing
+// Writes the files that a package ships beside the program, all of them made from the same words as
+// --help: a manual page for every command (man/), and shell completion (completion/). Existing
 // files are replaced.
 void WriteHelp(const CLI::App& program, const std::string& version, const std::string& folder);
 

@@ -25,7 +25,7 @@ class Codes {
   // Reads .npy (bytes, a row per code) or .hex; the name tells which. Without `bits` the codes have
   // all bits of their bytes.
   BITPOOL_EXPORT static Codes Open(const std::filesystem::path& path, int bits = 0);
-  // Writes the same, and replaces an existing file.
+  // Writes the same formats, and replaces an existing file.
   BITPOOL_EXPORT void Save(const std::filesystem::path& path) const;
 
   int bits() const { return bits_; }

@@ -25,9 +25,9 @@ enum class ErrorCode {
 // The code in words, for example "not found".
 BITPOOL_EXPORT std::string_view ErrorCodeName(ErrorCode code);
 
-// The only exception type the library throws on purpose. It knows what it is about (a file, and
-// within it a section or a picture) apart from the reason. what() has both in one line that can be
-// shown to a user as it is, for example `photos.bpi: section "ids": 3 ids for 4 codes`.
+// The only exception type the library throws on purpose. It keeps what it is about (a file, and
+// within it a section or a picture) apart from the reason. what() gives both in one line that can
+// be shown to a user as it is, for example `photos.bpi: section "ids": 3 ids for 4 codes`.
 class BITPOOL_EXPORT Error : public std::runtime_error {
  public:
   Error(ErrorCode code, const std::string& reason) : Error(code, Parts{{}, reason}) {}
@@ -47,8 +47,8 @@ class BITPOOL_EXPORT Error : public std::runtime_error {
   Error In(const std::string& outer) const;
   // The same error with a detail in parentheses after its reason.
   Error With(const std::string& detail) const;
-  // The same error in the terms of another caller: an argument that was refused is a damaged file
-  // where the argument came from a file.
+  // The same error in the terms of another caller: a refused argument means a damaged file where
+  // the argument came from a file.
   Error As(ErrorCode code) const { return {code, *parts_}; }
 
  private:

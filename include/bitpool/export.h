@@ -1,4 +1,4 @@
 #pragma once
 
-// Marks what the shared libraries show; all else in them is hidden.
+// Marks what the shared libraries export; everything else in them is hidden.
 #define BITPOOL_EXPORT __attribute__((visibility("default")))

@@ -69,9 +69,9 @@ class Index {
   // Gives an id a new code, whether it had one or not.
   BITPOOL_EXPORT void Replace(std::int64_t id, std::span<const std::uint8_t> code);
 
-  // The k nearest of each query; fewer where there are not that many.
+  // The k codes nearest to each query; fewer where there are not that many.
   BITPOOL_EXPORT Hits Search(const Codes& queries, std::int64_t k, const Run& run = {}) const;
-  // The k codes with the highest score of each query, for queries of real numbers (Model::Project).
+  // The k codes with the highest score for each query of real numbers (Model::Project).
   BITPOOL_EXPORT Hits SearchReal(const Vectors& queries, std::int64_t k, const Run& run = {}) const;
   // All codes within a radius of each query.
   BITPOOL_EXPORT Hits SearchRadius(const Codes& queries, int radius, const Run& run = {}) const;

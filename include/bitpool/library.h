@@ -17,7 +17,7 @@
 namespace bitpool {
 inline namespace v0 {
 
-// What a library knows of one of its pictures.
+// What a library knows about one of its pictures.
 struct LibraryPicture {
   std::uint64_t id = 0;
   std::string path;             // bytes, relative to the folder of pictures; need not be UTF-8
@@ -42,7 +42,7 @@ enum class GroupKind {
 
 // Pictures that belong together.
 struct PictureGroup {
-  GroupKind kind = GroupKind::kExact;  // the least certain by which a picture was joined
+  GroupKind kind = GroupKind::kExact;  // the least certain one by which a picture joined
   std::vector<Match> pictures;         // the one to keep first; each distance is to that one
   std::string reason;                  // why that one is to be kept, in words
 };
@@ -55,8 +55,8 @@ enum class MatchOrder {
 struct UpdateRequest {
   std::optional<int> bits = {};      // of a new library's codes
   std::filesystem::path coder = {};  // a coder's file (.bpc); empty: the library's own, or the
-                                     // one that ships; for codes of other lengths than its own, one
-                                     // that is learned from the pictures
+                                     // one that ships; for codes of a length other than its own,
+                                     // one that is learned from the pictures
 };
 
 // What an update did.
@@ -76,7 +76,8 @@ class Library {
  public:
   // Throws kNotFound when there is no library in the folder.
   BITPOOL_EXPORT static Library Open(const std::filesystem::path& folder);
-  // Makes one for a folder of pictures where there is none. It has no pictures before Update.
+  // The library in the folder, or a new one for a folder of pictures, which has no pictures before
+  // Update.
   BITPOOL_EXPORT static Library OpenOrCreate(const std::filesystem::path& folder,
                                              const std::filesystem::path& pictures);
   BITPOOL_EXPORT ~Library();
@@ -102,8 +103,8 @@ class Library {
                                             const Run& run = {}) const;
 
   // Groups of duplicates. Pictures whose codes differ by at most `radius` bits are looked at;
-  // without one, it is chosen by the length of the codes. Pictures that are only similar are left
-  // out. What the user decided about pictures is respected.
+  // without a radius, one is chosen by the length of the codes. Pictures that are only similar are
+  // left out. What the user decided about pictures is respected.
   BITPOOL_EXPORT std::vector<PictureGroup> Duplicates(std::optional<int> radius = {},
                                                       const Run& run = {}) const;
 

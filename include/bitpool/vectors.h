@@ -11,7 +11,7 @@
 namespace bitpool {
 inline namespace v0 {
 
-// A matrix in whose memory one column follows the other, such as Eigen::MatrixXf.
+// A matrix whose columns follow each other in memory, such as Eigen::MatrixXf.
 template <class Matrix>
 concept ColumnMajorMatrix = requires(const Matrix& matrix) {
   { matrix.data() } -> std::convertible_to<const float*>;
@@ -45,7 +45,7 @@ class Vectors {
   std::size_t dimension_;
 };
 
-// The same with memory of its own, as calls return them.
+// The same with memory of their own, as calls return them.
 class OwnedVectors {
  public:
   OwnedVectors(std::vector<float> numbers, std::size_t dimension)

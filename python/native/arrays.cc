@@ -135,7 +135,7 @@ ArrayColumns::ArrayColumns(const py::array& array, std::string argument)
   column_step_ = array.strides(1);
   row_step_ = array.strides(0);
   constexpr ptrdiff_t kSize = sizeof(float);
-  // NumPy says nothing about the steps along dimensions of at most one.
+  // NumPy's strides mean nothing along dimensions of length 0 or 1.
   if (columns_ <= 1) column_step_ = array.itemsize();
   if (rows_ <= 1) row_step_ = columns_ * column_step_;
   in_place_ = convert_ == &ConvertRun<float, false> && column_step_ == kSize &&
@@ -206,7 +206,7 @@ std::vector<int64_t> IdsOf(const py::array& array, const std::string& argument) 
     Refuse(argument, fmt::format("has the shape {}: expected 1 dimension", ShapeOf(array)));
   }
   std::vector<int64_t> ids(static_cast<size_t>(array.size()));
-  if (ids.empty()) return ids;  // an empty list has no type that means anything
+  if (ids.empty()) return ids;  // the type of an empty list means nothing
   ForEachWhole(array, argument,
                [&](py::ssize_t i, int64_t id) { ids[static_cast<size_t>(i)] = id; });
   return ids;

@@ -14,15 +14,15 @@
 #include "bitpool/codes/binary_codes.h"
 #include "bitpool/linalg/column_source.h"
 
-// Between NumPy's arrays and what the library takes. Arrays are looked at with the GIL held; what
-// is made of them here is used without it, while the caller keeps the array.
+// Between NumPy's arrays and what the library takes. Arrays are inspected with the GIL held; what
+// is made from them here is used without it, while the caller keeps the array.
 namespace bitpool::python {
 
 namespace py = pybind11;
 
-// The rows of a two-dimensional array of numbers as samples: of any type, order, distance and byte
-// order, and writable or not. Single precision whose rows are contiguous is read where it lies;
-// everything else is converted block by block, as it is asked for.
+// The rows of a two-dimensional array of numbers as samples: of any type, order, strides and byte
+// order, writable or not. Single precision whose rows are contiguous is read in place; everything
+// else is converted block by block, as it is asked for.
 class ArrayColumns : public ColumnSource {
  public:
   // Throws kInvalidArgument, naming the argument, for anything but numbers in two dimensions.

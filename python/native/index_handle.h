@@ -14,7 +14,7 @@
 
 namespace bitpool::python {
 
-// A CodeIndex that gives ids, none of them twice, and knows when it belongs to another process.
+// A CodeIndex that assigns ids, none of them twice, and knows when it belongs to another process.
 class IndexHandle {
  public:
   // The layout by its name: "auto", "flat" or "mih". Throws kInvalidArgument for another.

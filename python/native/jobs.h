@@ -22,9 +22,9 @@ struct RunRequest {
 };
 
 // Runs a job on a thread of its own, without the GIL, while this one looks for Ctrl-C and tells
-// Python of progress, some twenty times a second. What the job throws comes out of here. An
+// Python about progress, some twenty times a second. What the job throws is thrown from here. An
 // exception from Python meanwhile asks the job to stop; it is returned once the job has ended, so
-// that what the job saved can be kept before it is raised. The job then may end in any way.
+// that what the job saved can be kept before it is raised. The job may then end in any way.
 py::object RunWatched(const RunRequest& request, const std::function<void(const RunContext&)>& job);
 
 // The same for jobs with nothing to keep: the exception is raised.

@@ -1,4 +1,5 @@
-// The module `bitpool._native`: small, typed, and private to the package, which makes it pleasant.
+// The module `bitpool._native`: small, typed, and private to the package, which makes it pleasant
+// to use.
 #include "bindings.h"
 #include "bitpool/version.h"
 #include "errors.h"

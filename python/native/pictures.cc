@@ -48,7 +48,7 @@ py::dict DictOf(const CataloguedPicture& picture) {
 
 // --- Coders
 
-// The codes of pictures; a picture that cannot be used has a code of zeros, and its reason is
+// The codes of pictures; a picture that cannot be used has a code of zeros, and the reason is
 // listed under its number.
 struct CodedPictures {
   BinaryCodes codes;
@@ -111,7 +111,7 @@ py::tuple EncodeBytes(const PictureCoder& coder, const std::vector<py::bytes>& p
   }));
 }
 
-// All that a library notes of pictures, and their thumbnails, where they are wanted.
+// All that a library records about pictures, and their thumbnails, if they are wanted.
 std::vector<ExaminedPicture> ExamineAll(const PictureCoder& coder,
                                         const std::vector<std::filesystem::path>& paths,
                                         bool thumbnails, const RunContext& context) {

@@ -211,7 +211,7 @@ def test_what_a_shard_remembered_and_lost_is_made_again(vectors: np.ndarray, tmp
     steps = tmp_path / "out" / "steps"
     notes = sorted(steps.glob("*.notes"))
     assert {path.name.split(".")[1] for path in notes} == {"shard-0", "shard-1", "shard-2"}
-    for path in notes:  # of one shard they are lost, of another damaged
+    for path in notes:  # lost for one shard, damaged for another
         if ".shard-1." in path.name:
             path.unlink()
         elif ".shard-2." in path.name:

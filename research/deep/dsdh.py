@@ -58,7 +58,7 @@ def run(settings: Settings, split: Split) -> Result:
         outputs = training.outputs(network_input(data.pixels[chosen], settings.size))
         everyone[chosen] = outputs.detach()
         same = (data.labels[chosen, None] == data.labels[None]).float()
-        # The authors' pull is beside a sum over all training pictures; beside a mean it is divided by their number.
+        # The authors add the pull to a sum over all training pictures; added to a mean, it is divided by their number.
         pull = PULL / len(data) * ((outputs - codes[chosen]) ** 2).sum(1).mean()
         training.step(pair_loss(outputs, everyone, same) + pull)
     return binary_result(training, split)

@@ -30,7 +30,7 @@ class Bottleneck(nn.Module):
 
 
 def normalised(inputs: int, outputs: int, side: int, stride: int) -> nn.Sequential:
-    # The epsilon is the one the weights were trained with, not the one their file names (shared notes on ResNet-50).
+    # The epsilon is the one the weights were trained with, not the one their file names.
     return nn.Sequential(
         nn.Conv2d(inputs, outputs, side, stride, padding=side // 2),
         nn.BatchNorm2d(outputs, eps=1.001e-5),
@@ -56,7 +56,7 @@ class ResNet50(nn.Module):
 
     def forward(self, pictures: Tensor) -> Tensor:
         maps = torch.relu(self.stem(pictures))
-        # A border of zeros cannot be a maximum of what a rectifier gives, so it is what padding the maximum gives.
+        # A rectifier gives nothing below zero, so a border of zeros gives the same maxima as the padding here.
         return self.blocks(nn.functional.max_pool2d(maps, 3, 2, padding=1))
 
     def train(self, mode: bool = True) -> "ResNet50":

@@ -1,4 +1,4 @@
-// What the walks through the page share: a browser for all of a file, and a server for each walk.
+// What the walks through the page share: a browser for a whole file, and a server for each walk.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { startBrowser, visitPage } from "./browser.js";

@@ -41,7 +41,7 @@ TEST(Error, GathersContextOnTheWayOut) {
 TEST(Error, NamesTheSameOutermostContextOnce) {
   const Error error = Error(ErrorCode::kIo, "a", "cannot open").In("a");
   EXPECT_STREQ(error.what(), "a: cannot open");
-  // Further in it may stand for something else.
+  // Further in, the same name may stand for something else.
   EXPECT_STREQ(error.In("b").In("a").what(), "a: b: a: cannot open");
 }
 

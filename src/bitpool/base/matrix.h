@@ -5,7 +5,7 @@
 namespace bitpool {
 
 // A column is a sample. A column-major D×n matrix has the same bytes as a NumPy (n, D) array, so
-// nothing is copied or transposed at the border.
+// nothing is copied or transposed at the boundary.
 using Index = Eigen::Index;
 using MatrixF = Eigen::MatrixXf;
 using MatrixD = Eigen::MatrixXd;

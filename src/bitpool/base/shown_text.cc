@@ -8,7 +8,7 @@ namespace {
 
 constexpr std::string_view kReplacement = "\uFFFD";
 
-// Bytes of the character of UTF-8 at the beginning; 0 when there is none (RFC 3629).
+// Length in bytes of the UTF-8 character at the beginning; 0 when there is none (RFC 3629).
 size_t CharacterLength(std::string_view text) {
   const auto byte = [&](size_t i) {
     return i < text.size() ? static_cast<unsigned char>(text[i]) : 0U;
@@ -35,8 +35,8 @@ bool IsControl(std::string_view character) {
 }
 
 // The ends of lines and paragraphs (U+2028, U+2029), and what embeds, overrides or isolates a
-// direction (U+202A to U+202E, U+2066 to U+2069): with these, a name can seem to end in another
-// extension than it does.
+// direction (U+202A to U+202E, U+2066 to U+2069): with these, a name can seem to end in an
+// extension other than its own.
 bool IsLayout(std::string_view character) {
   return (character >= "\u2028" && character <= "\u202E") ||
          (character >= "\u2066" && character <= "\u2069");

@@ -12,11 +12,11 @@ TEST(ShownName, IsAlwaysText) {
   EXPECT_EQ(ShownName("\xC2\x9B"), "\uFFFD");  // the other escape of terminals
   EXPECT_EQ(ShownName("\xC2\xA0"), "\xC2\xA0");
   EXPECT_EQ(ShownName("a\xC3"), "a\uFFFD");          // cut off
-  EXPECT_EQ(ShownName("\xC0\xAF"), "\uFFFD\uFFFD");  // too long for what it is
+  EXPECT_EQ(ShownName("\xC0\xAF"), "\uFFFD\uFFFD");  // overlong
   EXPECT_EQ(ShownName("\xE0\x80\xAF"), "\uFFFD\uFFFD\uFFFD");
   EXPECT_EQ(ShownName("\xF0\x80\x80\xAF").size(), 12U);
-  EXPECT_EQ(ShownName("\xED\xA0\x80").size(), 9U);       // half a pair
-  EXPECT_EQ(ShownName("\xF4\x90\x80\x80").size(), 12U);  // beyond the last
+  EXPECT_EQ(ShownName("\xED\xA0\x80").size(), 9U);       // half a surrogate pair
+  EXPECT_EQ(ShownName("\xF4\x90\x80\x80").size(), 12U);  // beyond the last character
   EXPECT_EQ(ShownName("\xF5\x80\x80\x80").size(), 12U);
   EXPECT_EQ(ShownName("\x80g"), "\uFFFDg");
 }

@@ -22,7 +22,7 @@ class CatalogueAway : public Error {
       : Error(ErrorCode::kResources, name, "the database cannot be reached: " + reason) {}
 };
 
-// What a library knows of one picture.
+// What a library knows about one picture.
 struct CataloguedPicture {
   uint64_t id = 0;            // given by the catalogue, 1 and up
   std::string path;           // bytes, relative to the indexed folder; need not be UTF-8
@@ -33,15 +33,16 @@ struct CataloguedPicture {
   Index width = 0;            // upright
   Index height = 0;
   std::string failure;  // why the picture has no code; empty: all is well
-  // Of what it looks like, so that copies are found even of pictures without a code; nothing when
-  // it cannot be decoded, or an older Bitpool indexed it. May be added later: the id stays.
+  // A hash of what the picture looks like, so that copies are found even of pictures without a
+  // code; nothing when the picture cannot be decoded, or an older Bitpool indexed it. It may be
+  // added later: the id stays.
   std::optional<uint64_t> perceptual_hash = {};
 
   bool operator==(const CataloguedPicture&) const = default;
 };
 
-// A picture as a user's decision names it, so that it is found again after it was moved, or got
-// another id with the code of another coder.
+// A picture as a user's decision names it, so that it is found again after it was moved, or was
+// given another id along with the code of another coder.
 struct PictureMark {
   std::string path;           // as CataloguedPicture has it
   uint64_t size = 0;          // of the file
@@ -88,14 +89,14 @@ class CatalogueSnapshot {
   virtual void ForEach(PictureSet set,
                        const std::function<void(const CataloguedPicture&)>& visit) const = 0;
 
-  // What became of codes after the generation `since`, the oldest first: the ids that came with
-  // their codes, and those that went with an empty code. An id may come and go. Takes time that
-  // depends only on the number of changes. Returns false, without calling, when the catalogue no
-  // longer knows.
+  // How codes changed after the generation `since`, oldest first: ids that were added, with their
+  // codes, and ids that were removed, with an empty code. An id may be added and removed again.
+  // Takes time that depends only on the number of changes. Returns false, without calling `visit`,
+  // when the catalogue no longer knows.
   virtual bool ForEachChange(
       uint64_t since,
       const std::function<void(uint64_t id, std::span<const uint8_t> code)>& visit) const = 0;
-  // How many those are, or nothing when the catalogue no longer knows.
+  // How many changes that is, or nothing when the catalogue no longer knows.
   virtual std::optional<uint64_t> CountChanges(uint64_t since) const = 0;
 
   // Settings of the library. Keys and values are any bytes.
@@ -110,8 +111,8 @@ struct PutResult {
   std::optional<uint64_t> replaced;  // the id its path had before, when that is another
 };
 
-// Changes that become visible together, with Commit, or not at all, when this is destroyed before
-// it, or the process is killed at any moment. One thread at a time. Its catalogue outlives it.
+// Changes that become visible all at once, with Commit, or not at all when this is destroyed before
+// that, or the process is killed at any moment. One thread at a time. Its catalogue outlives it.
 class CatalogueBatch {
  public:
   virtual ~CatalogueBatch() = default;
@@ -128,8 +129,8 @@ class CatalogueBatch {
   virtual std::vector<PutResult> PutAll(std::span<const CataloguedPicture> pictures);
   // The id that was removed, when there was a picture at the path.
   virtual std::optional<uint64_t> Remove(std::string_view path) = 0;
-  // Notes another time of the last change, if there is a picture at the path. That does not change
-  // the pictures: the generation stays.
+  // Records a new time of last change, if there is a picture at the path. That does not change the
+  // pictures: the generation stays.
   virtual void Touch(std::string_view path, int64_t modified_ns) = 0;
 
   // Drops all pictures of the next set.
@@ -157,10 +158,10 @@ class CatalogueBatch {
   virtual uint64_t Commit() = 0;
 };
 
-// How processes that change one set of a catalogue share their work: by a list of pictures that are
-// to be done, of which each claims some, and takes them off in the batch that has what became of
-// them. What a dead process had claimed can be claimed again. One thread at a time. Its catalogue
-// outlives it.
+// How processes that change one set of a catalogue share their work: by a list of pictures still to
+// be done. Each process claims some of them, and takes them off the list in the batch that holds
+// their results. What a dead process had claimed can be claimed again. One thread at a time. Its
+// catalogue outlives it.
 //
 // A claim saves work, and nothing depends on it: a process that was believed dead may still deliver
 // what it has done.
@@ -170,7 +171,7 @@ class PictureClaims {
 
   // Adds pictures that are not on the list yet.
   virtual void Offer(std::span<const std::string> paths) = 0;
-  // Claims pictures, at most this many; none when all that are left are in other hands.
+  // Claims pictures, at most this many; none when others have claimed all that are left.
   virtual std::vector<std::string> Claim(size_t most) = 0;
   // Gives back what this process has claimed.
   virtual void Release() = 0;
@@ -178,7 +179,7 @@ class PictureClaims {
   virtual uint64_t Count() = 0;
 };
 
-// The pictures of a library: which has which id and code; and settings of the library. May be used
+// The pictures of a library with their ids and codes, and the settings of the library. May be used
 // from many threads. Any number of processes may read, and one batch at a time may write. All
 // functions throw Error and name the catalogue, and CatalogueAway where its database cannot be
 // reached.
@@ -193,11 +194,11 @@ class Catalogue {
   // catalogue was opened for reading or another batch of this catalogue is not over.
   virtual std::unique_ptr<CatalogueBatch> StartBatch(PictureSet set) = 0;
 
-  // Null for a catalogue that one process at a time changes.
+  // Null for a catalogue that only one process at a time can change.
   virtual std::unique_ptr<PictureClaims> Claims(PictureSet /*set*/) { return nullptr; }
 
-  // Brings a copy up to date with its original, if that can be reached. What is not a copy is
-  // always up to date.
+  // Brings a copy up to date with its original, if the original can be reached. A catalogue that is
+  // not a copy is always up to date.
   virtual void Refresh() const {}
 };
 
@@ -208,7 +209,7 @@ enum class CatalogueAccess {
 };
 
 // Opens the catalogue at a location: the path of an SQLite database, or the address of a PostgreSQL
-// database, postgresql://…. Throws kNotFound when there is none, kCorrupt when it is damaged or
+// database, postgresql://…. Throws kNotFound when there is none, kCorrupt when it is damaged or is
 // something else, and kUnsupported when a newer Bitpool made it.
 std::unique_ptr<Catalogue> OpenCatalogue(const std::string& location, CatalogueAccess access);
 

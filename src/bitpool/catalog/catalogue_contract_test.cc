@@ -22,7 +22,8 @@ using testing::PostgresServer;
 using testing::PutOne;
 using testing::TempFolder;
 
-// A kind of catalogue: how a test names an empty place for one. Without a place it is skipped.
+// A kind of catalogue: how a test names an empty place for one. Where there is no such place, the
+// test is skipped.
 struct CatalogueKind {
   const char* name;
   std::optional<std::string> (*location)(const TempFolder& folder);
@@ -46,7 +47,7 @@ class CatalogueContract : public ::testing::TestWithParam<CatalogueKind> {
   std::optional<std::string> location_;
 };
 
-// The changes that a catalogue tells of, as text.
+// The changes that a catalogue reports, as text.
 std::string Changes(const CatalogueSnapshot& snapshot, uint64_t since) {
   std::string text;
   const bool known = snapshot.ForEachChange(since, [&](uint64_t id, auto code) {
@@ -146,7 +147,7 @@ TEST_P(CatalogueContract, AnIdStandsForOneContentAndOneCode) {
   expect_new_id(changed);
 }
 
-// Many pictures at once are what they are one by one.
+// Putting many pictures at once does the same as putting them one by one.
 TEST_P(CatalogueContract, ManyArePutAsOneByOne) {
   const auto catalogue = Create();
   std::vector<CataloguedPicture> pictures;
@@ -341,7 +342,7 @@ TEST_P(CatalogueContract, TellsWhatChanged) {
   {
     const auto batch = catalogue->StartBatch(PictureSet::kCurrent);
     batch->Put(MakePicture("a", 9));  // 4 for 1
-    batch->Put(MakePicture("c"));     // 5, which goes at once
+    batch->Put(MakePicture("c"));     // 5, which is removed at once
     batch->Remove("c");
     EXPECT_EQ(batch->Commit(), 2U);
   }
@@ -364,7 +365,7 @@ TEST_P(CatalogueContract, TellsWhatChanged) {
   {
     const auto batch = catalogue->StartBatch(PictureSet::kCurrent);
     batch->ForgetChanges(2);
-    batch->ForgetChanges(1);  // takes nothing back
+    batch->ForgetChanges(1);  // does not bring anything back
     EXPECT_EQ(batch->Commit(), 3U);
   }
   const auto later = catalogue->Snapshot();
@@ -426,7 +427,7 @@ TEST_P(CatalogueContract, TheNextPicturesTakeThePlaceOfTheCurrentOnes) {
   EXPECT_EQ(Changes(*catalogue->Snapshot(), 4), "9+ ");
 }
 
-// Decisions outlive the pictures they are about, and are told apart by ids that come once.
+// Decisions outlive the pictures they are about, and are told apart by ids that are never reused.
 TEST_P(CatalogueContract, DecisionsAreKeptAndTakenBack) {
   const auto catalogue = Create();
   Decision apart = {.kind = DecisionKind::kNotDuplicates,

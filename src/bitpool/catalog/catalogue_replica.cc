@@ -41,7 +41,7 @@ class ReplicaCatalogue : public Catalogue {
   void Refresh() const override {
     try {
       BringUpToDate();
-    } catch (const CatalogueAway&) {  // the follower tells
+    } catch (const CatalogueAway&) {  // the follower reports it
     }
   }
 
@@ -72,11 +72,11 @@ class ReplicaCatalogue : public Catalogue {
     }
   }
 
-  // Follows the original until that cannot be reached.
+  // Follows the original until it can no longer be reached.
   void Listen(const std::stop_token& stop, bool& away) {
     const auto listener = OpenPostgresDatabase(address_, CatalogueAccess::kRead);
     listener->Execute("LISTEN " + PostgresChannelOf(*listener));
-    // Nobody heard what was told before.
+    // Nobody was listening when earlier changes were announced.
     BringUpToDate();
     if (std::exchange(away, false)) Tell(name_ + ": the database is back");
     int waited = 0;

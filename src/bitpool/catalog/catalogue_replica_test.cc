@@ -48,7 +48,7 @@ void ExpectSame(const Catalogue& original, const Catalogue& copy) {
   for (const char* key : {"key", "other", "number"}) EXPECT_EQ(a->Setting(key), b->Setting(key));
 }
 
-// What an index knows that follows the changes of a catalogue.
+// The codes known to an index that follows the changes of a catalogue.
 using Codes = std::map<uint64_t, std::vector<uint8_t>>;
 void FollowChanges(const CatalogueSnapshot& snapshot, uint64_t since, Codes& codes) {
   const bool known = snapshot.ForEachChange(since, [&](uint64_t id, auto code) {

@@ -6,7 +6,8 @@
 #include "bitpool/io/env.h"
 #include "bitpool/io/testing.h"
 
-// SQLite has no checksums: what still is a database may have other records, and must do no worse.
+// SQLite has no checksums: a damaged file that is still a database may hold other records, but must
+// do nothing worse.
 namespace bitpool {
 namespace {
 
@@ -29,7 +30,7 @@ void ReadAll(const CatalogueSnapshot& snapshot) {
   (void)snapshot.Setting("root");
 }
 
-// In memory where there is such a place: SQLite syncs.
+// In memory where there is such a place, because SQLite syncs.
 class ShmFolder {
  public:
   ShmFolder() : path_("/dev/shm/bitpool-test-XXXXXX") {
@@ -76,7 +77,7 @@ TEST(DamagedCatalogue, EveryByteAndEveryLength) {
     testing::PutOne(*catalogue, MakePicture("new.jpg", 9));
     ReadAll(*catalogue->Snapshot());
   };
-  // Most of a page of SQLite is empty: a prime step comes to every field of a record in some page.
+  // Most of a page of SQLite is empty: a prime step reaches every field of a record in some page.
   ExpectNoHarm(good, "catalogue.sqlite", read, 101);
   ExpectNoHarm(good, "catalogue.sqlite", change, 211);
 }

@@ -151,7 +151,7 @@ TEST_F(PostgresCatalogueTest, AClaimIsOneProcesss) {
   EXPECT_EQ(ada->Count(), 3U);
 }
 
-// Without a word: its session ended, as that of a killed process does.
+// Without a call of Release: the session of the claim ended, as that of a killed process does.
 TEST_F(PostgresCatalogueTest, AStaleClaimComesFree) {
   const auto catalogue = Create();
   auto dead = catalogue->Claims(PictureSet::kCurrent);

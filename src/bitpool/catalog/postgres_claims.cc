@@ -11,8 +11,8 @@ namespace {
 
 constexpr size_t kOfferedAtOnce = 10000;
 
-// A worker is a number that its session has locked. When the process dies, or its machine, the
-// session ends and the lock with it: what carries the number is then free. No clock is needed.
+// A worker is a number that its session has locked. When the process or its machine dies, the
+// session ends and so does the lock: whatever carries the number is then free. No clock is needed.
 class PostgresClaims : public PictureClaims {
  public:
   PostgresClaims(std::string address, PictureSet set)
@@ -20,7 +20,7 @@ class PostgresClaims : public PictureClaims {
 
   void Offer(std::span<const std::string> paths) override {
     PostgresDatabase& session = Session();
-    // In one order, so that two who offer the same pictures do not wait for each other in a ring.
+    // In a fixed order, so that two processes that offer the same pictures do not deadlock.
     std::vector<std::string> sorted(paths.begin(), paths.end());
     std::ranges::sort(sorted);
     for (size_t first = 0; first < sorted.size(); first += kOfferedAtOnce) {
@@ -34,8 +34,9 @@ class PostgresClaims : public PictureClaims {
   std::vector<std::string> Claim(size_t most) override {
     std::vector<std::string> paths = ClaimThose("", "worker IS NULL", most);
     if (!paths.empty()) return paths;
-    // Those of the dead: on the list when the statement began, and without a lock after that. Who
-    // only asks which locks are there, and then for others, takes from a worker that began between.
+    // Pictures of dead workers: workers that were on the list when the statement began, and hold no
+    // lock after that. Asking only which locks there are, and then for the pictures of other
+    // workers, would take pictures from a worker that began in between.
     const std::string dead = fmt::format(R"(
 alive AS MATERIALIZED (
   SELECT objid::bigint AS worker FROM pg_locks
@@ -49,7 +50,7 @@ dead AS MATERIALIZED (
   }
 
   void Release() override {
-    if (!session_ || session_->is_lost()) return;  // free already
+    if (!session_ || session_->is_lost()) return;  // already free
     session_->Query(fmt::format("UPDATE {} SET worker = NULL WHERE worker = $1", table_),
                     PostgresParameters().Add(worker_));
   }
@@ -76,7 +77,7 @@ UPDATE {0} SET worker = $2 FROM free WHERE {0}.path = free.path RETURNING {0}.pa
     return paths;
   }
 
-  // The session with this worker's lock; a new one, with another number, where it was lost.
+  // The session with this worker's lock; a new one, with another number, if it was lost.
   PostgresDatabase& Session() {
     if (session_ && !session_->is_lost()) return *session_;
     session_.reset();

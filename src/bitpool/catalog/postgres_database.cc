@@ -19,8 +19,8 @@ constexpr Oid kInt8 = 20, kBytea = 17, kText = 25, kInt8Array = 1016, kByteaArra
 constexpr int kBinary = 1;
 constexpr size_t kCopyPiece = size_t{256} << 10;
 
-// How a connection behaves when the other end vanishes without a word: it is noticed after half a
-// minute, here and, for the locks that a dead process holds, there.
+// How a connection behaves when the other end vanishes without a word: after half a minute it is
+// noticed here, and on the server, where a dead process may hold locks.
 constexpr std::array<std::array<const char*, 2>, 8> kConnectionDefaults = {{
     {"connect_timeout", "10"},
     {"keepalives_idle", "10"},
@@ -60,7 +60,7 @@ void PutArrayHead(PostgresBytes& bytes, Oid element, size_t count) {
   bytes.PutInt32(1);  // the first is number 1
 }
 
-// What libpq has to say, without the end of the line; of several lines, the first.
+// What libpq has to say, without the newline; of several lines, the first.
 std::string FirstLine(const char* text) {
   const std::string_view all = text == nullptr ? "" : text;
   const std::string_view line = all.substr(0, all.find('\n'));
@@ -175,7 +175,7 @@ std::string_view PostgresResult::Bytes(int row, int column) const {
 
 std::vector<uint8_t> PostgresResult::Code(int row, int column) const {
   if (IsNull(row, column)) return {};
-  const std::string_view bits = Bytes(row, column).substr(4);  // their number comes first
+  const std::string_view bits = Bytes(row, column).substr(4);  // the number of bits comes first
   return ReverseBitsOfBytes({reinterpret_cast<const uint8_t*>(bits.data()), bits.size()});
 }
 
@@ -197,7 +197,7 @@ PostgresDatabase::PostgresDatabase(const std::string& address) : name_(ShownAddr
   connection_.reset(PQconnectdbParams(keys.data(), values.data(), 1));
   if (!connection_) throw Error(ErrorCode::kResources, name_, "out of memory");
   if (is_lost()) throw CatalogueAway(name_, FirstLine(PQerrorMessage(connection_.get())));
-  // Warnings of the server would go to the standard error otherwise.
+  // Otherwise the server's warnings would go to standard error.
   PQsetNoticeProcessor(
       connection_.get(), [](void*, const char*) {}, nullptr);
   Execute(kSession);
@@ -287,7 +287,7 @@ PostgresCopy::PostgresCopy(PostgresDatabase& database, const std::string& what)
   }
   buffer_.PutRaw(std::string_view("PGCOPY\n\377\r\n\0", 11));
   buffer_.PutInt32(0);  // no flags
-  buffer_.PutInt32(0);  // no extension of the header
+  buffer_.PutInt32(0);  // no header extension
 }
 
 PostgresCopy::~PostgresCopy() {

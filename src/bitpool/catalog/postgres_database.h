@@ -18,7 +18,7 @@
 namespace bitpool {
 
 // Codes as PostgreSQL has them: character i of a bit string is bit i of the code, so that its first
-// byte has bit 0 at the top. The same function leads there and back.
+// byte has bit 0 at the top. The same function converts both ways.
 std::vector<uint8_t> ReverseBitsOfBytes(std::span<const uint8_t> code);
 
 // Values in PostgreSQL's binary format, one after the other.
@@ -84,7 +84,7 @@ class PostgresResult {
 // CatalogueAway. One thread at a time.
 class PostgresDatabase {
  public:
-  // Throws CatalogueAway, and kInvalidArgument for an address that has no meaning.
+  // Throws CatalogueAway, and kInvalidArgument for an address that makes no sense.
   explicit PostgresDatabase(const std::string& address);
 
   const std::string& name() const { return name_; }
@@ -105,8 +105,8 @@ class PostgresDatabase {
   bool in_transaction() const;
   bool is_lost() const { return PQstatus(connection_.get()) != CONNECTION_OK; }
 
-  // Waits until there is a notification, or the time is over, and takes all that are there. True
-  // when there were any.
+  // Waits until there is a notification, or the time is up, and takes all that are there. True if
+  // there were any.
   bool WaitForNotification(int wait_ms);
 
  private:

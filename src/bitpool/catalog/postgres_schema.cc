@@ -28,10 +28,10 @@ constexpr const char* kPictureTable = R"((
 );
 )";
 
-// A change is an id that came with its code, or one that went: then the code is NULL. `coded` is
-// false for one that went and had none. Changes up to the generation `known_since` are no longer
-// there. The state's version counts all commits, its generation those that changed pictures.
-// A claim belongs to the worker whose number is locked by a session that is alive.
+// A change is an id that was added with its code, or one that was removed: then the code is NULL.
+// `coded` is false for a removed id that had no code. Changes up to the generation `known_since`
+// are no longer there. The state's version counts all commits, its generation those that changed
+// pictures. A claim belongs to the worker whose number is locked by a live session.
 std::string AllTables() {
   return fmt::format(R"(
 CREATE TABLE bitpool_pictures{0}

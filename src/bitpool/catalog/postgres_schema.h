@@ -7,8 +7,8 @@
 #include "bitpool/catalog/catalogue.h"
 #include "bitpool/catalog/postgres_database.h"
 
-// What this room shares: the tables of a catalogue in PostgreSQL, and opening them. All that knows
-// the columns of pictures is here. Not for users.
+// What this room shares: the tables of a catalogue in PostgreSQL, and opening them. Everything that
+// knows the columns of pictures is here. Not for users.
 namespace bitpool {
 
 inline constexpr int64_t kPostgresCatalogueVersion = 1;
@@ -33,7 +33,7 @@ class PostgresPictureCopy {
   int64_t version_;
 };
 
-// Notes what a picture that keeps its id is now.
+// Updates the row of a picture that keeps its id.
 void UpdatePostgresPicture(PostgresDatabase& database, PictureSet set, uint64_t id,
                            const CataloguedPicture& picture, int64_t version);
 
@@ -42,7 +42,7 @@ void UpdatePostgresPicture(PostgresDatabase& database, PictureSet set, uint64_t 
 std::unique_ptr<PostgresDatabase> OpenPostgresDatabase(const std::string& address,
                                                        CatalogueAccess access);
 
-// The channel on which every change is told.
+// The channel on which every change is announced.
 std::string PostgresChannelOf(PostgresDatabase& database);
 
 }  // namespace bitpool

@@ -11,13 +11,13 @@
 // What this room shares: reading a catalogue in PostgreSQL. Not for users.
 namespace bitpool {
 
-// The connections of a catalogue that nothing uses at present. May be used from many threads.
+// The idle connections of a catalogue. May be used from many threads.
 class PostgresConnections {
  public:
   explicit PostgresConnections(std::string address) : address_(std::move(address)) {}
 
-  // Runs `begin` on a connection, which is taken. Where that was lost since its last use, another
-  // is opened now.
+  // Runs `begin` on a connection, which is taken. If that connection was lost since its last use,
+  // another is opened now.
   std::unique_ptr<PostgresDatabase> Take(const std::string& begin);
   // A connection within a transaction, or one that was lost, is closed.
   void GiveBack(std::unique_ptr<PostgresDatabase> connection);

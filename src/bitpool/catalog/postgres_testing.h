@@ -42,10 +42,10 @@ class PostgresServer {
     char line[1000] = "";
     const bool read = pipe != nullptr && std::fgets(line, sizeof line, pipe) != nullptr;
     const int status = pipe == nullptr ? -1 : pclose(pipe);
-    if (status == kSkipped << 8) return;  // as wait() has exit statuses
+    if (status == kSkipped << 8) return;  // the exit status as wait() gives it
     if (!read || status != 0) ADD_FAILURE() << "the server did not start";
     folder_ = line;
-    folder_.pop_back();  // the end of the line
+    folder_.pop_back();  // the newline
   }
   ~PostgresServer() {
     if (!folder_.empty()) Run("stop");

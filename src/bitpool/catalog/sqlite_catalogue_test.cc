@@ -53,7 +53,7 @@ TEST(SqliteCatalogue, CreatingReplacesNothing) {
               [&] { Create(folder / "other"); });
   ExpectError(ErrorCode::kIo, {"/missing/catalogue", "cannot open"},
               [&] { Create(folder / "missing/catalogue"); });
-  std::ofstream(folder / "empty");  // what a process leaves that is killed while it creates
+  std::ofstream(folder / "empty");  // as left by a process killed while creating it
   EXPECT_EQ(CountOf(*Create(folder / "empty")), 0U);
 }
 
@@ -98,7 +98,7 @@ TEST(SqliteCatalogue, OpenRefusesWhatANewerBitpoolMade) {
   }
 }
 
-// What is no table of ours could run for ever or change what is read.
+// Anything that is not one of our tables could run for ever or change what is read.
 TEST(SqliteCatalogue, OpenRefusesOtherThingsThanTables) {
   const TempFolder folder;
   const std::vector<std::string> forgeries = {

@@ -98,7 +98,7 @@ int64_t SqliteDatabase::ReadNumber(const std::string& sql) {
 
 void SqliteDatabase::Fail(int result) {
   Meaning meaning = MeaningOf(result);
-  // Where the files beside the database find no room, SQLite speaks of input and output.
+  // When the files beside the database run out of space, SQLite reports an I/O error.
   const bool full = connection_ && sqlite3_system_errno(connection_.get()) == ENOSPC;
   if (full && meaning.code == ErrorCode::kIo) meaning = MeaningOf(SQLITE_FULL);
   const char* reason = connection_ ? sqlite3_errmsg(connection_.get()) : sqlite3_errstr(result);

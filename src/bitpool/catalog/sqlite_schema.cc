@@ -37,8 +37,8 @@ CREATE TABLE settings(key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT
                      kPictureColumns);
 }
 
-// What version 2 added. A change of a code is an id that came with its code, or one that went: then
-// the code is empty. Changes up to the generation `known_since` are no longer there.
+// What version 2 added. A change of a code is an id that was added with its code, or one that was
+// removed: then the code is empty. Changes up to the generation `known_since` are no longer there.
 std::string LaterTables() {
   return fmt::format(R"(
 CREATE TABLE next_pictures{}
@@ -58,7 +58,7 @@ CREATE TABLE state(
                      kPictureColumns);
 }
 
-// What version 3 added: what the user decided. Ids are never given twice, so that whoever undoes a
+// What version 3 added: what the user decided. Ids are never reused, so that whoever undoes a
 // decision undoes that one.
 constexpr const char* kDecisionsTable = R"(
 CREATE TABLE decisions(
@@ -88,7 +88,7 @@ void PrepareToWrite(SqliteDatabase& database) {
   database.Execute("PRAGMA synchronous = FULL");
 }
 
-// An empty log holds nothing; readers leave one behind.
+// An empty log holds nothing; readers leave such a log behind.
 bool HasLog(const std::filesystem::path& path) {
   std::filesystem::path log = path;
   log += "-wal";
@@ -96,7 +96,7 @@ bool HasLog(const std::filesystem::path& path) {
   return std::filesystem::file_size(log, missing) > 0 && !missing;
 }
 
-// SQLite takes what is missing of the last page for zeros. (A log may hold that page.)
+// SQLite reads the missing part of the last page as zeros. (A log may hold that page.)
 bool LastPageIsCut(const std::filesystem::path& path) {
   std::error_code failed;
   return !HasLog(path) && std::filesystem::file_size(path, failed) % kPageSize != 0 && !failed;

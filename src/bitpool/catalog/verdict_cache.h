@@ -8,7 +8,7 @@
 
 namespace bitpool {
 
-// Two pictures that were compared, by their ids, which ascend.
+// Two pictures that were compared, by their ids in ascending order.
 struct ComparedPair {
   uint64_t first = 0, second = 0;
   bool mirrored = false;
@@ -43,7 +43,8 @@ class VerdictCache {
   std::optional<PairVerdict> Find(const ComparedPair& pair);
   void Put(std::span<const PairVerdict> verdicts);
   uint64_t Count();
-  // Forgets the pairs of pictures that are gone. REQUIRES: the ids that are there ascend.
+  // Forgets every pair with a picture that is not among `ids`, the pictures that are left.
+  // REQUIRES: `ids` ascend.
   void RemoveAllBut(std::span<const uint64_t> ids);
 
  private:

@@ -23,7 +23,7 @@ bool LooksUpSevenBits() { return true; }
 bool LooksUpSevenBits() { return false; }
 #endif
 
-// Names that other kernels may use too are of this file only.
+// Names that other kernels may use too stay local to this file.
 namespace {
 
 [[maybe_unused]] HWY_INLINE void ReportLanes(uint64_t lanes, size_t first,

@@ -39,7 +39,7 @@ float DrawWeight(Random& random, int law, int bit) {
     case 6:
       return normal * std::numeric_limits<float>::denorm_min() * 20;
     case 7:
-      return normal / static_cast<float>(1 + bit);  // falling, as principal components do
+      return normal / static_cast<float>(1 + bit);  // descending, as for principal components
     default:
       return bit % 7 == 3 ? normal * 1e30F : normal * 1e-30F;
   }
@@ -200,7 +200,7 @@ TEST(AsymmetricScan, NoTargetMissesACode) {
   });
 }
 
-// Otherwise a bound that lets everything through would pass.
+// Without this test, a bound that lets everything through would pass.
 TEST(AsymmetricScan, MostCodesAreRuledOut) {
   ForEachTarget([](const std::string& target) {
     Random random(3);
@@ -246,7 +246,7 @@ TEST(AsymmetricScan, BoundsThatNeedNoTables) {
   ScanRealBlocks(nullptr, 0, {});
 }
 
-// As a thread keeps it from one search to the next.
+// A thread keeps its bounds from one search to the next.
 TEST(AsymmetricScan, ABoundIsUsedAgainForCodesOfAnotherLength) {
   Random random(4);
   std::vector<PenaltyBound> bounds(1);

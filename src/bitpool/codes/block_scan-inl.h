@@ -61,7 +61,7 @@ HWY_INLINE hn::Mask<Bytes> AnyOfWithin(const Vector* HWY_RESTRICT sums, Vector l
 //                                   their addresses, as offsets from the codes
 
 // Adds up early steps, gives up where all codes are out, and otherwise adds up the rest. With
-// kFetch, the lines that the same steps will read `ahead` bytes later are asked for on the way.
+// kFetch, the lines that the same steps will read `ahead` bytes later are prefetched on the way.
 template <bool kFetch, class Scan>
 HWY_INLINE void ScanCodes(Scan& scan, const uint8_t* HWY_RESTRICT codes, size_t first,
                           [[maybe_unused]] size_t ahead) {
@@ -69,7 +69,7 @@ HWY_INLINE void ScanCodes(Scan& scan, const uint8_t* HWY_RESTRICT codes, size_t 
   const size_t early = scan.early_steps();
   for (size_t step = 0; step < early; ++step) {
     if constexpr (kFetch) {
-      // A number, because these bytes may lie after the last code; asking for them is harmless.
+      // A number, because these bytes may lie after the last code; prefetching them is harmless.
       const uintptr_t later = reinterpret_cast<uintptr_t>(codes) + ahead;
       for (size_t i = 0; i < Scan::kLinesPerStep; ++i) {
         const size_t line = scan.EarlyLine(step * Scan::kLinesPerStep + i);
@@ -83,8 +83,8 @@ HWY_INLINE void ScanCodes(Scan& scan, const uint8_t* HWY_RESTRICT codes, size_t 
   scan.Report(sums, first);
 }
 
-// Some kilobytes, in whole runs, and a run more: a scan may begin with the line of a run that was
-// asked for last.
+// A few kilobytes, in whole runs, and one run more: a scan may begin with the line of a run that
+// was prefetched last.
 [[maybe_unused]] HWY_INLINE size_t FetchAhead(size_t run) {
   constexpr size_t kLeast = size_t{1} << 13;
   return (kLeast + run - 1) / run * run + run;
@@ -94,8 +94,8 @@ HWY_INLINE void ScanCodes(Scan& scan, const uint8_t* HWY_RESTRICT codes, size_t 
 //
 // A single query waits for the memory. The processor's own prefetching follows it, but starts again
 // at every page and sees only as far as the instructions that are in flight, of which summing up
-// takes many: the lines of a few kilobytes ahead are asked for (kFetch), into the second-level
-// cache, because the first has too few places for lines on their way. In a group the blocks are in
+// takes many. So the lines of a few kilobytes ahead are prefetched (kFetch), into the second-level
+// cache, because the first has room for too few lines on their way. In a group the blocks are in
 // the cache already.
 template <bool kFetch, class Scan>
 HWY_INLINE size_t ScanRuns(Scan& scan, const uint8_t* HWY_RESTRICT blocks, size_t block_count,

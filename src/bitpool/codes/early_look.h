@@ -7,8 +7,8 @@
 
 namespace bitpool {
 
-// A scan adds up what separates codes from a query, byte by byte, and looks once in between whether
-// all codes at hand are beyond the limit already. These functions say when.
+// A scan adds up what separates codes from a query, byte by byte, and looks once in between to see
+// whether all codes at hand are beyond the limit already. These functions say when.
 //
 // Bits of far codes differ from the query's with probability ½. Where bit i counts |hᵢ| when it
 // differs, the sum over some bits then has the mean ½Σ|hᵢ| and the variance ¼Σhᵢ². The look comes

@@ -19,7 +19,7 @@ HWY_BEFORE_NAMESPACE();
 namespace bitpool {
 namespace HWY_NAMESPACE {
 
-// Names that other kernels may use too are of this file only.
+// Names that other kernels may use too stay local to this file.
 namespace {
 
 // Distances are bytes whose additions saturate, so 255 means "255 or more".
@@ -207,7 +207,8 @@ void ScanWithin(const uint8_t* blocks, size_t block_count, const ScanQueries& qu
 
 const char* TargetName() { return hwy::TargetName(HWY_TARGET); }
 
-// Which distances a byte can tell apart decides the way of each request.
+// Uses distances of one byte for requests whose thresholds fit into one, and ScanExact for the
+// others.
 void ScanGroup(const uint8_t* blocks, size_t block_count, const ScanQueries& queries,
                ScanRequest* requests, size_t request_count) {
   ScanRequest group[kScanGroup];

@@ -16,8 +16,9 @@ namespace {
 // the work with nibbles, but hardly less with seven bits.
 constexpr size_t kMaxNarrowBytes = 32;
 constexpr size_t kMaxNarrowSevenBytes = 16;
-// The largest limits. Entries of codes of few bytes count up to 127 at least: with a limit below,
-// each can be out on its own. With more bytes twice the resolution is worth more.
+// The largest limits. Entries of codes of few bytes count up to 127 at least: with a limit below
+// that, each entry can rule a code out on its own. With more bytes twice the resolution is worth
+// more.
 constexpr size_t kShortBytes = 4;
 constexpr double kShortLimit = 126;
 constexpr double kNarrowLimit = 254;
@@ -25,7 +26,7 @@ constexpr double kWideLimit = 65534;
 constexpr double kWideEntry = 127;  // of a nibble, so that those of a byte fit into one
 // Tables are made again when D has fallen to this share of what they were made for.
 constexpr double kCoarse = 0.75;
-// Some tens of thousands of times what the roundings of scale and entries can add up to.
+// Tens of thousands of times what the roundings of scale and entries can add up to.
 constexpr double kMargin = 1e-11;
 constexpr double kUnitRoundoff = std::numeric_limits<double>::epsilon() / 2;
 
@@ -212,7 +213,8 @@ void PenaltyBound::FillNibbles(const double* weights) {
 }
 
 // An entry of seven bits and that of the highest never add up to more than 255. A single bit is
-// counted with at most half of that: where its weight is so large, two penalties still are out.
+// counted with at most half of that: where its weight is so large, two such penalties still rule a
+// code out.
 void PenaltyBound::FillSevenBits(const double* weights) {
   constexpr size_t kPlaneBytes = 192;
   const size_t planes = wide_ ? (bytes_ + 1) / 2 * 2 : bytes_;

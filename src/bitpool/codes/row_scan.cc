@@ -15,7 +15,7 @@ HWY_BEFORE_NAMESPACE();
 namespace bitpool {
 namespace HWY_NAMESPACE {
 
-// Names that other kernels may use too are of this file only.
+// Names that other kernels may use too stay local to this file.
 namespace {
 
 constexpr size_t kGroup = 8;  // codes that are compared before the first look at their distances

@@ -8,7 +8,7 @@
 namespace bitpool {
 
 // A query and codes in rows, one after the other, as tables that are looked up keep them: a code is
-// then in one place, where blocks have it in as many as it has bytes.
+// then in one place, whereas blocks have it in as many places as it has bytes.
 struct RowScan {
   const uint8_t* query;
   const uint8_t* rows;

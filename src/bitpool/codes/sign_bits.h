@@ -6,7 +6,8 @@
 
 namespace bitpool {
 
-// Between columns of real values and packed codes, in vectors. A row has BytesPerCode(bits) bytes.
+// Conversions between columns of real values and packed codes, by vector instructions. A row has
+// BytesPerCode(bits) bytes.
 
 // Writes the code of each of `count` columns of `bits` values: a bit is 1 where the value is not
 // negative (sgn(0) = +1); bits beyond the length are zero. Returns the number of the first column

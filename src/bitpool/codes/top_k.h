@@ -29,7 +29,7 @@ class TopK {
   // it.
   void Reset(int64_t k, int bits, bool ascending);
 
-  // Sets it again for the candidates to come.
+  // Changes `ascending` for the candidates to come.
   void set_ascending(bool ascending) {
     ascending_ = ascending;
     if (within_ >= k_ && k_ > 0) threshold_ = ascending_ ? kth_ - 1 : kth_;

@@ -6,7 +6,8 @@
 #include "bitpool/io/npy.h"
 #include "bitpool/io/testing.h"
 
-// Labels and ground truths have no checksums: what still is such a file must be read as one.
+// Labels and ground truths have no checksums: a damaged one that still is such a file must be read
+// as one.
 namespace bitpool {
 namespace {
 

@@ -14,8 +14,8 @@ bool IsContainer(Env& env, const std::filesystem::path& path);
 
 // What a file holds, without reading all of it: "file", "bytes", "format", and
 //   for containers: "kind", "metadata", "sections" (name, dtype, dims, bytes), and for feature sets
-//   "images", "descriptors", "dimension", "descriptors_per_image" (min, mean, max) for files of
-//   vectors: "dtype", "count", "sample_shape"
+//   "images", "descriptors", "dimension", "descriptors_per_image" (min, mean, max);
+//   for files of vectors: "dtype", "count", "sample_shape".
 nlohmann::json InspectFile(Env& env, const std::filesystem::path& path);
 
 // Reads a file completely and throws what is wrong with it: checksums of containers, every number

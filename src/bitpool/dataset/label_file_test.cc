@@ -42,7 +42,7 @@ TEST(LabelFile, FromText) {
   ExpectError(ErrorCode::kCorrupt, {"labels.txt: line 2", "cat"}, [] { FromText("1\ncat\n"); });
   ExpectError(ErrorCode::kCorrupt, {"line 1"}, [] { FromText("-1\n"); });
   ExpectError(ErrorCode::kCorrupt, {"line 1"}, [] { FromText("99999999999\n"); });
-  // Whoever counts the members of each class has a place for all of them.
+  // Whoever counts the members of each class needs room for all classes.
   ExpectError(ErrorCode::kCorrupt, {"line 2", "4194303"}, [] { FromText("1\n2147483647\n"); });
 }
 

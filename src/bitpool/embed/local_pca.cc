@@ -9,7 +9,7 @@
 namespace bitpool {
 namespace {
 
-// A feature without length stays what it is.
+// A feature of length zero stays as it is.
 void ToUnitLength(MatrixF& columns) {
   for (Index i = 0; i < columns.cols(); ++i) {
     const float length = columns.col(i).norm();

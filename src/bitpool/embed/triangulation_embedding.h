@@ -34,7 +34,7 @@ struct TriangulationSummary {
   Index samples = 0;
   Index input_dimension = 0;
   Index dimension = 0;
-  Index flat = 0;         // kept components along which the sample does not vary; always 0
+  Index flat = 0;         // kept components along which the sample does not vary; embedded as 0
   double dropped = 0;     // share of the variance that lies in the components left out
   KMeansSummary anchors;  // how the anchors were found
   double seconds = 0;

@@ -12,8 +12,8 @@ namespace bitpool {
 
 struct ClassRetrievalOptions {
   JointOptions joint = {};
-  // The set's training part learns and is searched, and images of its test part ask; off: images of
-  // every class ask, and all others learn and are searched.
+  // The set's training part is learned from and searched, and the queries are images of its test
+  // part; off: the queries are images of every class, and all others are learned from and searched.
   bool own_parts = true;
   Index queries = 1000;           // own parts: images that search, drawn at random
   Index queries_per_class = 100;  // otherwise
@@ -24,14 +24,14 @@ struct ClassRetrievalOptions {
   bool tune = false;
   int tune_bits = 32;
   uint64_t memory = uint64_t{4} << 30;  // for records of images
-  std::filesystem::path scratch;        // beyond, in files whose names begin with this
+  std::filesystem::path scratch;        // beyond that, in files whose names begin with this
 
-  // Throws kInvalidArgument when a field has no meaning.
+  // Throws kInvalidArgument when a field is invalid.
   void Validate() const;
 };
 
 // SAH and hashing of generalised max pooling where an image of the same class is a right answer
-// (the paper's comparisons on CIFAR-10). Nothing learns from labels. Metrics as
+// (the paper's comparisons on CIFAR-10). Nothing learns from labels. The metrics are those of
 // RunJointExperiment.
 Experiment RunClassRetrieval(Env& env, const ClassRetrievalOptions& options,
                              const LabelledImages& images, const RunContext& context);

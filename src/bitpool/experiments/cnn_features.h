@@ -33,13 +33,13 @@ struct CnnFeaturesRequest {
   Index reduced = 0;
   Index limit = 0;          // only this many of the pictures, the first of each part; 0: all
   ViewPlan views = {};      // of training pictures
-  Index with_views = 5000;  // of this many, the first; fewer where there are not that many
+  Index with_views = 5000;  // the first this many, or all where there are not that many
 };
 
 // The features of a public set, extracted once and kept beside its pictures in files of a thousand
-// pictures each: an extraction that was interrupted goes on with the file it had reached, and one
-// with a limit is a part of the complete one. `say` gets a line about what takes long. Throws
-// kNotFound when the set or the network is not there.
+// pictures each: an extraction that was interrupted continues with the file it had reached, and one
+// with a limit is a part of the complete one. `say` gets a line about anything that takes long.
+// Throws kNotFound when the set or the network is not there.
 CnnFeatures LoadCnnFeatures(Env& env, const CnnFeaturesRequest& request, const RunContext& context,
                             const std::function<void(const std::string&)>& say);
 

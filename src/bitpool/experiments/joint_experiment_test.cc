@@ -9,7 +9,7 @@
 namespace bitpool {
 namespace {
 
-// 60 images of 12 scenes to search; each of the first ten asks for the others of its scene.
+// 60 images of 12 scenes to search; each of the first ten is a query for the others of its scene.
 class JointExperimentTest : public ::testing::Test {
  protected:
   JointExperimentTest() {

@@ -14,8 +14,8 @@ namespace bitpool {
 
 // Images of a user's files, and where the right answers are.
 struct JointFiles {
-  std::filesystem::path training;  // local features to learn from (.bpf)
-  std::filesystem::path database;  // those that are searched
+  std::filesystem::path training;  // local features to learn from (.bpf), perhaps with views
+  std::filesystem::path database;  // those that are searched; views of them are left out
   std::filesystem::path queries;   // those that search; empty with `holidays`
   // One of three: the names of the database tell queries and answers, as those of INRIA Holidays
   // do;
@@ -25,7 +25,7 @@ struct JointFiles {
   Index top = 0;                               // only this many results count; 0: all
   bool normalise = true;                       // local features to unit length first
   uint64_t memory = uint64_t{4} << 30;         // for records of images
-  std::filesystem::path scratch;               // beyond, in files whose names begin with this
+  std::filesystem::path scratch;               // beyond that, in files whose names begin with this
 };
 
 // RunJointExperiment on files. Training images without descriptors are named by `say` and left out.

@@ -13,8 +13,8 @@
 namespace bitpool {
 
 // The reduction of features from the last run, or learned now (see LearnReduction) and kept in
-// `file`. The caller's name for the file tells all that decides it except the training and the
-// seed, which are added. Throws kCorrupt for a file that is damaged.
+// `file`. The caller's name for the file says all that decides the reduction except the training
+// and the seed, which are added. Throws kCorrupt for a file that is damaged.
 LocalPca KeptReduction(Env& env, const std::filesystem::path& file,
                        const ReductionTraining& training, size_t count,
                        const std::function<MatrixF(size_t)>& describe, const RunContext& context);

@@ -23,13 +23,13 @@ struct PaperTable {
   std::string_view set = {};  // the data set, where the table has several
 };
 
-// All tables of results but that of times.
+// All tables of results except that of times.
 std::span<const PaperTable> PaperTables();
 
 // Null when there is no such table.
 const PaperTable* FindPaperTable(std::string_view label, std::string_view set = {});
 
-// The table's figures as results of the metric "paper_mAP", those of the asked lengths only.
+// The table's figures as results of the metric "paper_mAP", for the requested lengths only.
 std::vector<ExperimentResult> PaperResults(const PaperTable& table, const std::vector<int>& bits);
 inline constexpr const char* kPaperMap = "paper_mAP";
 

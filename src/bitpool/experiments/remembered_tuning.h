@@ -17,8 +17,9 @@ MethodSettings RememberedTuning(const TuneOptions& options, const FeatureSet& fe
 
 // Gives the methods that are compared, have something to tune and have no constants of their own
 // the constants that are chosen on the training images without labels; the methods that only hash
-// take μ from those of RBA. Methods that learn from views are tuned on `views`; null: there are
-// none. The method of options.settings is not looked at.
+// take μ from those of RBA. Where there are `views` of training pictures (null: there are none),
+// all methods are judged by them, whether they learn from views or not. The method of
+// options.settings is not looked at.
 void ChooseConstants(const TuneOptions& options, const FeatureSet& training,
                      const FeatureSet* views, JointOptions& joint, const RunContext& context);
 

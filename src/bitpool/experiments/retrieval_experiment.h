@@ -42,14 +42,14 @@ struct RetrievalOptions {
   bool tune = false;
   int tune_bits = 32;
 
-  // Throws kInvalidArgument when a field has no meaning.
+  // Throws kInvalidArgument when a field is invalid.
   void Validate() const;
 };
 
 // The features of a folder's pictures: from the last run, or described now and kept in `work` under
-// a name that tells `name`, the pictures and the describer. `limit`: only this many, the first; 0:
-// all. Pictures that cannot be described are reported by `say` and left out. With a plan, views
-// too.
+// a name that identifies `name`, the pictures and the describer. `limit`: only this many, the
+// first; 0: all. Pictures that cannot be described are reported by `say` and left out. With a plan,
+// views are described too.
 FeatureFile KeptPictureFeatures(Env& env, const PictureDescriber& describer,
                                 const std::filesystem::path& folder, const std::string& name,
                                 Index limit, const std::filesystem::path& work,
@@ -60,13 +60,13 @@ FeatureFile KeptPictureFeatures(Env& env, const PictureDescriber& describer,
 // The paper's section V, from pictures: local features of all of them, embedded where they are
 // SIFT, and SAH against hashing of their aggregation (see RunJointExperiment), and with views of
 // the training pictures our own methods. The embedding and the hash functions are learned from the
-// training pictures alone. Beside the metrics of that
-// experiment data["gmp_cosine_mAP"] has the mAP, in percent, of the vectors of generalised max
-// pooling by their cosine, before any hashing: what codes should come near.
+// training pictures alone. Besides the metrics of that experiment, data["gmp_cosine_mAP"] has the
+// mAP, in percent, of the vectors of generalised max pooling by their cosine, before any hashing:
+// what codes should come near.
 //
 // A picture that cannot be described is reported by `say` and left out, even from the set: queries
 // by it or for it then do not count (Holidays), or it is not found where the ground-truth files
-// name it (kNotFound; Oxford and Paris). Features are kept in `work` under names that tell the
+// name it (kNotFound; Oxford and Paris). Features are kept in `work` under names that identify the
 // pictures and the extractor. Throws kInvalidArgument when there is nothing to learn from, there
 // are no queries, or a query's box has no features.
 Experiment RunRetrievalExperiment(Env& env, const RetrievalOptions& options,

@@ -25,7 +25,7 @@ namespace bitpool {
 namespace {
 
 constexpr int64_t kNearest = 100;
-// Pictures that are described between two looks at whether to stop.
+// Pictures that are described between two checks for a stop.
 constexpr Index kShowcaseWave = 4096;
 
 // What the methods need of the pictures of one part.
@@ -34,7 +34,7 @@ struct DescribedPictures {
   MatrixF means;            // of the descriptors of each picture
   std::vector<Index> kept;  // those that have descriptors
   Labels labels;            // of those
-  double seconds = 0;       // it took
+  double seconds = 0;       // that describing them took
 };
 
 DescribedPictures Describe(const DenseSift& sift, const LabelledPictures& pictures, Index count,
@@ -95,7 +95,7 @@ class Showcase {
   const DescribedPictures& database() const { return database_; }
   const DescribedPictures& queries() const { return queries_; }
 
-  // One method, which `run` trains and lets encode.
+  // Measures one method, which `run` trains and has encode.
   Trial Measure(const std::string& name, const std::function<Trial(double& training)>& run,
                 Experiment& experiment) const {
     double training = 0;

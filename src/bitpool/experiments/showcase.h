@@ -22,7 +22,7 @@ struct ShowcaseOptions {
   Index shown = 8;                 // queries whose results are shown
   Index results = 10;              // of each
 
-  // Throws kInvalidArgument when a field has no meaning.
+  // Throws kInvalidArgument when a field is invalid.
   void Validate() const;
 };
 

@@ -42,17 +42,17 @@ struct SupervisedOptions : Comparison {
   int tune_bits = 32;
   uint64_t memory = uint64_t{4} << 30;  // records of the training images are kept in memory up to
                                         // this many bytes
-  std::filesystem::path scratch;        // beyond, in this file
+  std::filesystem::path scratch;        // beyond that, in this file
 
-  // Throws kInvalidArgument when a field has no meaning.
+  // Throws kInvalidArgument when a field is invalid.
   void Validate() const;
 };
 
 // Images as local features, each with its classes.
 struct LabelledImages {
-  std::string name;      // of the set
-  std::string features;  // what they are, in words
-  std::shared_ptr<const FeatureSet> images;
+  std::string name;                                   // of the set
+  std::string features;                               // what they are, in words
+  std::shared_ptr<const FeatureSet> images;           // without views
   std::shared_ptr<const FeatureSet> views = nullptr;  // some of the training part, with their views
   Labels labels;
   Index training_part = 0;  // images of the set's own training part, which come first; 0: it has

@@ -22,7 +22,7 @@ struct UnsupervisedOptions : Comparison {
   Index top = 0;          // only this many results count; 0: all
   bool surface = true;    // also measure RBA over a grid of its constants
 
-  // Throws kInvalidArgument when a field has no meaning.
+  // Throws kInvalidArgument when a field is invalid.
   void Validate() const;
 };
 

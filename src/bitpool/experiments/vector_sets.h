@@ -23,8 +23,8 @@ struct VectorSet {
 };
 
 // Reads a set from `folder`. Descriptors are computed once and kept there beside the pictures.
-// `say` gets a line about what takes long. Throws kNotFound, saying how to get it, when the set is
-// not there.
+// `say` gets a line about anything that takes long. Throws kNotFound, saying how to get it, when
+// the set is not there.
 VectorSet LoadVectorSet(Env& env, const std::string& name, const std::filesystem::path& folder,
                         const RunContext& context,
                         const std::function<void(const std::string&)>& say);
@@ -36,16 +36,17 @@ struct SiftSetSizes {
   Index queries = 10'000;
 };
 
-// A stand-in for SIFT1M out of RootSIFT features of pictures: training vectors and database drawn
-// from those of one set, no descriptor in both, and queries from those of another. RootSIFT is
-// squared and given the length 512, which gives back SIFT as SIFT1M has it but for rounding. Fewer,
-// in the same proportion, where there are not that many. The same seed draws the same. Throws
-// kInvalidArgument for features that are not of 128 dimensions or fewer than 10 of them.
+// A stand-in for SIFT1M made from RootSIFT features of pictures: training vectors and database
+// drawn from those of one set, no descriptor in both, and queries from those of another. RootSIFT
+// is squared and scaled to length 512, which gives back SIFT as SIFT1M has it but for rounding.
+// Where there are not that many descriptors, fewer are drawn, in the same proportion. The same seed
+// draws the same. Throws kInvalidArgument for features that are not of 128 dimensions or fewer than
+// 10 of them.
 VectorSet SiftSetOf(const FeatureSet& pictures, const FeatureSet& query_pictures,
                     const SiftSetSizes& sizes, const RunContext& context);
 
 // SIFT1M itself, from a folder with sift_learn.fvecs, sift_base.fvecs and sift_query.fvecs. Throws
-// kNotFound, saying where they are from, when they are not there.
+// kNotFound, saying where to get them, when they are not there.
 VectorSet LoadSift1M(Env& env, const std::filesystem::path& folder);
 
 }  // namespace bitpool

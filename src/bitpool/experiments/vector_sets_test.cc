@@ -14,8 +14,8 @@ namespace {
 using testing::ExpectError;
 using testing::TempFolder;
 
-// RootSIFT of SIFT vectors that are 1 at one place of 128, and `value` at the first two: so many
-// that every descriptor is different.
+// RootSIFT of descriptors that are `value`, then a running number, which makes each of them
+// different, then zeros.
 MemoryFeatureSet SomeRootSift(Index images, Index each, float value) {
   MemoryFeatureSet set(128);
   for (Index image = 0; image < images; ++image) {

@@ -25,7 +25,7 @@ struct CnnOptions {
   double scale = 1;                                    // then all is multiplied by this
   bool rgb = false;  // the network wants red first; Caffe's usually want blue first
 
-  // Throws kInvalidArgument when a field has no meaning.
+  // Throws kInvalidArgument when a field is invalid.
   void Validate() const;
 };
 
@@ -54,8 +54,8 @@ class CnnExtractor : public LocalExtractor {
   Index dimension_ = 0, positions_ = 0;
 };
 
-// The layer that a network ends in. Throws kCorrupt as CnnExtractor, kInvalidArgument for a network
-// with several ends.
+// The layer that a network ends in. Throws kCorrupt as CnnExtractor does, and kInvalidArgument for
+// a network with several ends.
 std::string OutputLayer(const CnnFiles& files);
 
 }  // namespace bitpool

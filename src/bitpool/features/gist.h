@@ -10,7 +10,7 @@ namespace bitpool {
 
 struct GistOptions {
   // Filters of each scale, from the finest to the coarsest. (8 + 8 + 4) filters × 4 × 4 blocks =
-  // 320, the dimension that the hashing literature has for CIFAR-10; 8, 8, 4 are the values in the
+  // 320, the dimension that the hashing literature uses for CIFAR-10; 8, 8, 4 are the values in the
   // demonstration that came with the authors' first code.
   std::vector<int> orientations_per_scale = {8, 8, 4};
   int blocks = 4;               // the picture is cut into blocks × blocks

@@ -15,8 +15,7 @@ class LocalExtractor {
   virtual bool gives_one_vector() const { return false; }
 
   // The descriptors, one per column; none (dimension() × 0) where there is nothing to describe. The
-  // same picture always gives the same bits. Throws kInvalidArgument for a picture that is not
-  // one.
+  // same picture always gives the same bits. Throws kInvalidArgument for an invalid picture.
   virtual MatrixF Extract(const Picture& picture) const = 0;
 };
 

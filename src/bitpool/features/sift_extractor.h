@@ -78,8 +78,8 @@ struct DenseSiftOptions {
   double contrast_threshold = 0.005;
   bool root = true;  // RootSIFT: unit L1, square roots
   // The picture is first freed of its plain borders and scaled to a square of this side, so that
-  // neither borders nor sizes nor proportions make a difference, and described without a least
-  // gradient where none is above it; 0: left as it is.
+  // neither borders nor sizes nor proportions make a difference. Where no gradient reaches the
+  // least one, it is described without that limit. 0: the picture is left as it is.
   Index side = 0;
 
   // Throws kInvalidArgument, naming the field and what was expected.

@@ -164,7 +164,7 @@ TEST(HessianAffineSift, SeesTheSamePlacesAgain) {
   EXPECT_GT(MatchingShare(oriented, scene, side, larger), 0.7);
   EXPECT_GT(MatchingShare(oriented, scene, side, turned), 0.7);
   EXPECT_GT(MatchingShare(oriented, scene, side, both), 0.7);
-  // What is upright tells the turned apart.
+  // Upright patches tell turned places apart from their originals.
   EXPECT_LT(MatchingShare(upright, scene, side, turned), 0.5);
 }
 

@@ -7,7 +7,7 @@
 #include "bitpool/run.h"
 #include "bitpool/vectors.h"
 
-// What guests hold, as the rooms know it, and back.
+// Converts what guests hold into the form that the rooms know, and back.
 namespace bitpool {
 
 // Contexts are kept where a guest asks for nothing special, so that a single search does not start

@@ -28,7 +28,7 @@ struct AdamStep {
 void TakeAdamStep(const AdamStep& step, const AdamParameters& parameters,
                   const RunContext& context);
 
-// The learning rate of step `done` + 1 of `total`: falls from `rate` to almost zero, as half a
+// The learning rate of step `done` + 1 of `total`: falls from `rate` to almost zero along half a
 // cosine.
 double CosineRate(double rate, int64_t done, int64_t total);
 

@@ -105,7 +105,7 @@ class Alternation {
     if (labels_.empty()) state.decoder = Compose(state.decoder, whitening_->back);
   }
 
-  // Maps of `next` and codes from the vectors.
+  // Learns the maps of `next`, and the codes, from the vectors.
   TrainingIteration LearnHash(const Weights& weights, const Moments& moments,
                               const std::string& vectors, bool first, JointState& next) const {
     const RunContext quiet = context_.WithoutProgress();
@@ -142,7 +142,7 @@ class Alternation {
   const RunContext& context_;
 };
 
-// A state that was stored may be that of another training.
+// A stored state may belong to another training.
 void RequireSameTraining(const SahOptions& options, const RecordStore& records,
                          const ColumnSource* labels, const JointState& state) {
   const Index decoded = labels == nullptr ? records.dimension() : labels->dimension();

@@ -17,14 +17,14 @@
 
 namespace bitpool {
 
-// Of the loop that SAH and SASH share.
+// Options of the loop that SAH and SASH share.
 struct SahOptions {
   int bits = 32;                   // L
   int iterations = 4;              // T of alg2, at most
   RbaConstants rba = {};           // λ, β, T₁ and the scale of the constants
   double gamma = 10;               // γ, the weight of the aggregation against the reconstruction
   double mu = PoolingRecipe().mu;  // μ, how much a large φ costs
-  bool normalise = true;           // give every local feature the length one first
+  bool normalise = true;           // scale every local feature to length one first
   double tolerance = 1e-3;         // relative residual of the pooling systems while training
   double min_flipped = 1e-3;  // stop when new vectors change no more than this share of the bits
   // Where there are labels: the first codes are those that ITQ makes of the labels as a ridge
@@ -36,11 +36,11 @@ struct SahOptions {
   // The paper's values: λ = 0.01, β = 0.1, γ = 10, μ = 100, in the paper's own scale.
   static SahOptions Paper(int bits);
 
-  // Throws kInvalidArgument when a field has no meaning.
+  // Throws kInvalidArgument when a field is invalid.
   void Validate() const;
 };
 
-// Where a training stands after an iteration: all that the next one needs, beside the records.
+// Where a training stands after an iteration: all that the next one needs, besides the records.
 struct JointState {
   std::vector<TrainingIteration> iterations;
   MatrixF vectors;       // Φ
@@ -53,27 +53,27 @@ struct JointState {
 using JointObserver = std::function<void(const JointState&)>;
 
 struct JointRun {
-  std::optional<JointState> resume = {};  // where to go on
+  std::optional<JointState> resume = {};  // the state to continue from
   JointObserver observer = {};
 };
 
 // The loop of alg2 and alg3: Φ⁰ by generalised max pooling, then iterations that learn the hash
-// functions from Φ (the relaxed autoencoder, from the codes of the iteration before) and Φ from the
-// hash functions, starting from the Φ before.
+// functions from Φ (the relaxed autoencoder, from the codes of the previous iteration) and Φ from
+// the hash functions, starting from the previous Φ.
 //
 // Without labels the codes are to reconstruct Φ (SAH); Φ follows from eq:sol_pool. With labels, a
 // column of `labels` per image, they are to reconstruct the labels (SASH, eq:obj_ori_join_sup), and
 // Φ follows from eq:sol_pool_sup.
 //
-// The objective of an iteration's record is that of eq:obj_ori_join (or eq:obj_ori_join_sup) with
-// the binary constraint relaxed as in eq:obj_2, × 2, per image and in the scale of the constants:
+// The objective of an iteration's record is twice that of eq:obj_ori_join (or eq:obj_ori_join_sup)
+// with the binary constraint relaxed as in eq:obj_2, per image and in the scale of the constants:
 // reconstruction + λ quantisation + regularisation + γ aggregation. The terms of the hash functions
-// are those at the Φ they were learned from, the aggregation is that of the Φ learned from them;
-// the sum may therefore rise, though every step lowers what it minimises.
+// are those at the Φ they were learned from, while the aggregation is that of the Φ learned from
+// them; the sum may therefore rise, though every step lowers what it minimises.
 //
-// An interruption after the first iteration leaves the state found by then. Fills all of the
+// An interruption after the first iteration leaves the state found by then. Fills in all of the
 // summary but what was skipped. Throws kInvalidArgument when the state to resume is of other images
-// or bits.
+// or of another number of bits.
 //
 // With a whitening by views the hash functions learn from whitened vectors, and reconstructions are
 // measured in its metric; the maps of the state are still those of the vectors themselves.
@@ -93,14 +93,14 @@ class ImageShard : public Shard {
 };
 
 // The same for images in shards, each an ImageShard: vectors and codes stay with the shards and are
-// empty in the states. `labels` are the name of the columns that the shards were given, empty where
+// empty in the states. `labels` is the name of the columns that the shards were given, empty where
 // there are none.
 JointState Alternate(const SahOptions& options, Shards& shards, const std::string& labels,
                      const RunContext& context, JointRun run, TrainingSummary& summary,
                      const ViewWhitening* whitening = nullptr);
 
-// The name under which a shard has its vectors Φ after this many iterations. Those of the iteration
-// before are still there, under another.
+// The name under which a shard has its vectors Φ after this many iterations. Those of the previous
+// iteration are still there, under another name.
 std::string VectorsAfter(size_t iterations);
 
 // Has every shard note Φ⁰, the vectors that the loop begins with, under a name.

@@ -30,7 +30,7 @@ class InitialPoolPass : public SumPass<Sums> {
   std::string to_;
 };
 
-// Φ from the hash functions, beginning with the Φ before. Sums up ‖Vᵀφ − 1‖² + μ‖φ‖²
+// Φ from the hash functions, beginning with the previous Φ. Sums up ‖Vᵀφ − 1‖² + μ‖φ‖²
 // ("aggregation"), and the bits of the codes that differ between the vectors before and after
 // ("flipped").
 class PoolPass : public SumPass<Sums> {

@@ -10,8 +10,9 @@ namespace bitpool {
 //
 // S is what is left of the scatter of the vectors when they are predicted from the labels, which is
 // the same where every sample has one class, and has a meaning where some have several or none.
-// Vectors that are all as their labels say leave nothing to whiten by, and stay as they are but for
-// their mean. `from_labels` has the labels (LabelTargets) as inputs and the vectors as targets.
+// Vectors that their labels predict exactly leave nothing to whiten by: they are only centred and
+// all scaled alike. `from_labels` has the labels (LabelTargets) as inputs and the vectors as
+// targets.
 ViewWhitening WhitenByClasses(const WhiteningOptions& options, const Moments& vectors,
                               const CrossMoments& from_labels);
 

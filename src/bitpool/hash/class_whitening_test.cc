@@ -24,7 +24,7 @@ MatrixD Whitened(const ViewWhitening& whitening, MatrixD within, double epsilon)
   return a * within * a.transpose();
 }
 
-// What is left of x when the best linear prediction from y, with a constant, is taken off.
+// What is left of x when the best linear prediction from y, with a constant, is subtracted.
 MatrixD ResidualScatter(const MatrixD& x, const MatrixD& y) {
   MatrixD inputs(y.rows() + 1, y.cols());
   inputs << y, MatrixD::Ones(1, y.cols());

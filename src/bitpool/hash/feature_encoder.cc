@@ -15,7 +15,7 @@ namespace {
 
 constexpr size_t kImagesPerTask = 8;
 // Images whose vectors are kept at once while they are encoded: whole groups of EncodeBatch, so
-// that the numbers are those of all images at once.
+// that the numbers are the same as for all images at once.
 constexpr Index kImagesAtOnce = 8 * kEncodingGroup;
 
 // The vectors of `count` images from image `begin`.

@@ -28,9 +28,9 @@ struct PooledImages {
 // One vector for the descriptors of an image. Called from many threads.
 using Pooling = std::function<VectorF(const MatrixFRef& descriptors)>;
 
-// The vector of every image, in parallel. With `normalise` every descriptor is given the length one
-// first. Images without descriptors, or with numbers that are not finite,
-// are reported and the others finished. A damaged file is an error.
+// The vector of every image, in parallel. With `normalise` every descriptor is scaled to length one
+// first. Images without descriptors, or with numbers that are not finite, are reported, and the
+// others are finished. A damaged file is an error.
 PooledImages PoolImages(const Pooling& pooling, bool normalise, const FeatureSet& features,
                         const RunContext& context);
 
@@ -66,8 +66,8 @@ EncodedImages EncodeImages(const HashModel& model, const FeatureSet& features,
 // are those of the whole set.
 using EncodedImagesSink = std::function<void(Index first, const EncodedImages& encoded)>;
 
-// The same for more images than fit into memory: the sink gets all of them, in order, some thousand
-// at a time.
+// The same for more images than fit into memory: the sink gets all of them, in order, a few
+// thousand at a time.
 void EncodeImages(const HashModel& model, const FeatureSet& features, const RunContext& context,
                   const EncodedImagesSink& sink);
 

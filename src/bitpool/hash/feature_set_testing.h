@@ -37,7 +37,7 @@ inline MemoryFeatureSet ScaledImages(const FeatureSet& features, float scale) {
   return scaled;
 }
 
-// Images some of which have a number that is not one, or no descriptors.
+// Images some of which have a NaN, or no descriptors.
 class FaultyFeatures : public FeatureSet {
  public:
   FaultyFeatures(const FeatureSet& good, std::set<Index> nan, std::set<Index> empty)

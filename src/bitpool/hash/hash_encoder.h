@@ -14,7 +14,8 @@
 
 namespace bitpool {
 
-// An array an encoder consists of, by name, as it is stored. A vector is a matrix of one column.
+// One of the arrays that an encoder consists of, with its name, as it is stored. A vector is a
+// matrix of one column.
 using NamedMatrix = std::pair<std::string, MatrixF>;
 
 // What an encoder makes of some vectors, both from one product: the signs of the numbers are the
@@ -91,7 +92,7 @@ EncodedVectors EncodeBatch(const HashEncoder& encoder, const ColumnSource& sourc
 // Gets consecutive columns, the first of which has the number `first`.
 using EncodedSink = std::function<void(Index first, const EncodedVectors& encoded)>;
 
-// The same for a source larger than memory: the sink gets all columns, in order, some thousand at a
+// The same for a source larger than memory: the sink gets all columns, in order, thousands at a
 // time.
 void EncodeBatch(const HashEncoder& encoder, const ColumnSource& source, const RunContext& context,
                  const EncodedSink& sink);

@@ -36,7 +36,7 @@ struct TrainingSummary {
 
 // How the vectors of a model are made of an image's local features V.
 struct PoolingRecipe {
-  bool normalise = true;            // every local feature is given the length one first
+  bool normalise = true;            // every local feature is scaled to length one first
   double mu = PoolingOptions().mu;  // μ
   double gamma = 0;  // γ of the system coupled with the model's own maps (eq:sol_pool); 0:
                      // generalised max pooling (eq:gmp-solution)

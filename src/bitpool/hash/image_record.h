@@ -35,7 +35,8 @@ class ImageRecord {
   static size_t PackedBytes(Index dimension, Index descriptors);
   // As bytes, for stores.
   std::vector<std::byte> Pack() const;
-  // Of what Pack gave, for the same dimension. Throws kCorrupt for other lengths.
+  // The record from which Pack made these bytes, for the same dimension. Throws kCorrupt for other
+  // lengths.
   static ImageRecord Unpack(std::span<const std::byte> bytes, Index dimension);
 
  private:
@@ -83,7 +84,7 @@ class MemoryRecords : public RecordStore {
 };
 
 // Reads every image once, appends its record, in order, and finishes the store. With `normalise`
-// every descriptor is given the length one first. Returns the names of the images without
+// every descriptor is scaled to length one first. Returns the names of the images without
 // descriptors, which have no record. Throws kInvalidArgument for a store of another dimension and,
 // naming the image, for numbers that are not finite.
 std::vector<std::string> ReduceImages(const FeatureSet& features, bool normalise,

@@ -122,7 +122,7 @@ TEST_P(ImageRecordTest, IsTheSameAfterBeingStoredTwice) {
                                                     : kDimension * descriptors_.cols()));
 }
 
-// Halves reach from 6e-8 to 65504 only; the numbers of a record need not.
+// Halves only reach from 6e-8 to 65504; the numbers of a record may lie outside.
 TEST_P(ImageRecordTest, AnyScaleIsAsExact) {
   for (const float scale : {1e-8F, 1e-4F, 1e4F, 1e8F}) {
     const MatrixF scaled = scale * descriptors_;

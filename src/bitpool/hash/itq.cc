@@ -152,8 +152,8 @@ class ProjectPass : public SumPass<Sums> {
 
 Sums BlankTurn(Index rows, Index bits) { return {{"products", rows, bits}, {"flips"}}; }
 
-// B from R. Codes change little from one iteration to the next, so V·Bᵀ is not recomputed: only
-// what the changed bits add to it.
+// B from R. Codes change little from one iteration to the next, so V·Bᵀ is not recomputed; only
+// what the changed bits add to it is.
 class TurnPass : public SumPass<Sums> {
  public:
   TurnPass() = default;

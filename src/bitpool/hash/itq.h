@@ -19,7 +19,7 @@ struct ItqOptions {
   // them, as large as fits, finds the rotation, which has no more than bits² numbers.
   size_t memory = size_t{512} << 20;
 
-  // Throws kInvalidArgument when a field has no meaning.
+  // Throws kInvalidArgument when a field is invalid.
   void Validate() const;
 };
 

@@ -96,7 +96,7 @@ MatrixF AnchorKernel::Columns(const MatrixFRef& block) const {
     if (!std::isfinite(square)) {
       values.col(i).setConstant(std::numeric_limits<float>::quiet_NaN());
     } else if (std::isinf(half)) {
-      values.col(i).setZero();  // farther than single precision tells, from every anchor
+      values.col(i).setZero();  // farther from every anchor than single precision can tell
     } else {
       // Rounding must not make a distance negative.
       values.col(i) = ((values.col(i) - half_squares_).array() - half).min(0.0F).exp();

@@ -43,7 +43,7 @@ struct KernelOptions {
   int anchors = 300;  // random samples; all of them when there are fewer
   double width = 0;   // σ; 0: σ² is the mean of ‖x − a‖² over all samples x and anchors a
 
-  // Throws kInvalidArgument when a field has no meaning.
+  // Throws kInvalidArgument when a field is invalid.
   void Validate() const;
 };
 

@@ -34,23 +34,23 @@ struct RbaConstants {
   // The paper's values: λ = 0.01, β = 1, T₁ = 10, in the paper's own scale.
   static RbaConstants Paper();
 
-  // Throws kInvalidArgument when a field has no meaning.
+  // Throws kInvalidArgument when a field is invalid.
   void Validate() const;
 };
 
 struct RbaOptions : RbaConstants {
   int bits = 32;  // L; may exceed the dimension of the data
 
-  // RbaConstants::Paper.
+  // Options with the constants of RbaConstants::Paper.
   static RbaOptions Paper(int bits);
 
-  // Throws kInvalidArgument when a field has no meaning.
+  // Throws kInvalidArgument when a field is invalid.
   void Validate() const;
 };
 
 // The Relaxed Binary Autoencoder (section III, alg1): min over W, c, B of eq:obj_2, initialised by
 // ITQ. Reads the source once for the moments, once for ITQ, once for the initial codes and once
-// for each iteration; keeps one bit per sample and bit beside ITQ's projections.
+// for each iteration; keeps one bit per sample and bit besides ITQ's projections.
 //
 // An interruption after the first iteration leaves the model found by then. method "rba".
 Trained<HashModel> TrainRba(const RbaOptions& options, const ColumnSource& source,

@@ -79,12 +79,12 @@ TEST(Rba, DefaultsDoNotDependOnTheScaleOfTheDataOrTheNumberOfSamples) {
     const auto trained = TrainRba(RbaOfBits(10), MatrixColumns(scaled), RunContext());
     EXPECT_GT(ShareOfEqualBits(codes, trained.model.encoder->Encode(scaled)), 0.999) << scale;
   }
-  // Three times the same samples are worth what one time is.
+  // The same samples three times over weigh the same as once.
   const AutoencoderWeights once = WeightsFor(RbaOfBits(10), 10, 7, 2000);
   const AutoencoderWeights thrice = WeightsFor(RbaOfBits(10), 10, 7, 6000);
   EXPECT_EQ(once.encoder_ridge, thrice.encoder_ridge);
   EXPECT_EQ(once.quantisation, thrice.quantisation);
-  // Which is not so for the paper's constants.
+  // This is not so for the paper's constants.
   EXPECT_NE(WeightsFor(RbaConstants::Paper(), 10, 7, 2000).encoder_ridge,
             WeightsFor(RbaConstants::Paper(), 10, 7, 6000).encoder_ridge);
 }

@@ -37,7 +37,7 @@ struct SweepMaps {
   }
 };
 
-// A chunk of samples on its way.
+// A chunk of samples being worked on.
 struct Chunk {
   Index first = 0;  // in the whole
   Index count = 0;
@@ -90,7 +90,7 @@ Sums BlankSums(Index bits, Index inputs, Index targets) {
           {"flipped"}};
 }
 
-// One pass over the samples: takes their codes, as they are noted or by an encoder, improves them
+// One pass over the samples: takes their codes, those noted or those of an encoder, improves them
 // where there are maps to do so, and sums up what the next maps need.
 class CodePass : public SumPass<Sums> {
  public:

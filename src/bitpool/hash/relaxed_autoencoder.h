@@ -27,7 +27,7 @@ struct AutoencoderWeights {
 // step of SASH.
 //
 // Each Iterate() is one turn of alg1's loop and reads the sources once. W and c come in closed form
-// from sums alone (eq:W1 to eq:c2); unlike the paper, which alternates between W and c, they are
+// from sums alone (eq:W1 to eq:c2); unlike in the paper, which alternates between W and c, they are
 // solved jointly: regress on centred data, then set the biases. The same pass over the data then
 // sweeps over the bits of B (eq:bk) and sums what the next W and c need.
 class RelaxedAutoencoder {

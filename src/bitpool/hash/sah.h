@@ -15,8 +15,8 @@ namespace bitpool {
 // options.normalise must be what the records were reduced with: the model does the same with new
 // images, whose vectors come from eq:sol_pool with the learned maps. An interruption after the
 // first iteration leaves the model found by then. Throws kInvalidArgument when the state to resume
-// is of other images or bits. With a whitening by views reconstructions are measured in its metric.
-// method "sah".
+// is of other images or of another number of bits. With a whitening by views, reconstructions are
+// measured in its metric. method "sah".
 Trained<HashModel> TrainSah(const SahOptions& options, const RecordStore& records,
                             const RunContext& context, JointRun run = {},
                             const ViewWhitening* whitening = nullptr);

@@ -6,8 +6,8 @@
 #include "bitpool/hash/sah_testing.h"
 #include "bitpool/hash/testing.h"
 
-// How a training by SAH goes, whatever it learns: threads, stops, going on, and the edges of the
-// data.
+// How a training by SAH proceeds, whatever it learns: threads, stops, resuming, and edge cases of
+// the data.
 namespace bitpool {
 namespace {
 
@@ -20,7 +20,7 @@ TEST(Sah, SameModelAtAnyNumberOfThreads) {
   EXPECT_EQ(one.summary.iterations.back().objective, four.summary.iterations.back().objective);
 }
 
-// Asks for a stop when the pass over the images with this number begins: 0 is generalised max
+// Asks for a stop when the pass with this number over the images begins: 0 is generalised max
 // pooling, 1 the first iteration.
 class StopAtPass : public ProgressSink {
  public:
@@ -135,7 +135,7 @@ TEST(Sah, StopsWhenBitsStopChanging) {
   for (const TrainingIteration& record : trained.summary.iterations) {
     EXPECT_EQ(record.flipped <= 0.01, &record == &trained.summary.iterations.back());
   }
-  // The end of all iterations is no convergence.
+  // Running out of iterations is not convergence.
   options.iterations = 1;
   EXPECT_FALSE(TrainSah(options, records, RunContext()).summary.converged);
 }

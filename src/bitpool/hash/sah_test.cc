@@ -83,8 +83,8 @@ double Aggregation(const MatrixD& v, const VectorD& phi, double mu) {
 }
 
 // alg2, slowly and in double precision. The data are multiplied by s, as the scale of the constants
-// says, where TrainSah multiplies the constants. Sums over the images stand for the literal scale,
-// as in the paper, and are divided by m at the end; means for the other.
+// says, where TrainSah multiplies the constants. For the literal scale there are sums over the
+// images, as in the paper, which are divided by m at the end; for the other scale there are means.
 class SlowSah {
  public:
   SlowSah(const SahOptions& options, const FeatureSet& features, const BinaryCodes& initial)

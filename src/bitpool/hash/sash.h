@@ -12,22 +12,23 @@
 namespace bitpool {
 
 struct SashOptions {
-  // Of the loop. λ, β, γ, μ, and starting the codes from the labels, were chosen by
+  // Options of the loop. λ, β, γ, μ, and starting the codes from the labels, were chosen by
   // cross-validation on training images of CIFAR-10, in both of the paper's settings.
   SahOptions joint = {
       .rba = {.lambda = 1e-3, .beta = 1e-5}, .gamma = 1, .mu = 100, .codes_from_labels = true};
   // α, the ridge of the mapping from the vectors of generalised max pooling to the learned ones.
-  // Relative to the mean variance of a component of the former; in the paper's own scale against
-  // their sums of squares.
+  // It is relative to the mean variance of a component of the former or, in the paper's own scale,
+  // to their sums of squares.
   double alpha = 0.01;
-  // Of the hash functions on a kernel map; without anchors they are linear, as in the paper.
+  // Options of the hash functions on a kernel map; without anchors they are linear, as in the
+  // paper.
   KernelCodeOptions kernel = {};
 
   // The paper's values: λ = 1e-4, β = 1e-3, α = 0.5, and γ = 1, μ = 100 out of the ranges that it
   // searches, in the paper's own scale.
   static SashOptions Paper(int bits);
 
-  // Throws kInvalidArgument when a field has no meaning.
+  // Throws kInvalidArgument when a field is invalid.
   void Validate() const;
 };
 
@@ -42,7 +43,7 @@ struct SashOptions {
 // With options.kernel.anchors, which the paper does not have, the loop is the same, and the hash
 // functions that are kept are learned after it on a kernel map of what a new image will have:
 // h = W₁k(Pφ₀ + p) + c₁, with anchors among the mapped training vectors (LearnKernelCodes). The
-// learned Φ themselves will not do: they know the labels, and hash functions that rely on it lose
+// learned Φ themselves will not do: they know the labels, and hash functions that rely on that lose
 // 4 to 7 points of mAP on new images.
 //
 // The model's decoder is fitted afterwards to the vectors of generalised max pooling, as for the
@@ -50,8 +51,9 @@ struct SashOptions {
 //
 // options.joint.normalise must be what the records were reduced with. An interruption after the
 // first iteration leaves the model found by then (with a kernel, that of its first codes). Throws
-// kInvalidArgument when the labels are not as many as the records, when fewer than two classes
-// occur, or when the state to resume is of other images or bits. method "sash".
+// kInvalidArgument when the numbers of labels and records differ, when fewer than two classes
+// occur, or when the state to resume is of other images or of another number of bits. method
+// "sash".
 Trained<HashModel> TrainSash(const SashOptions& options, const RecordStore& records,
                              const Labels& labels, const RunContext& context, JointRun run = {},
                              const ViewWhitening* whitening = nullptr);

@@ -75,7 +75,8 @@ Traced Trace(const SashOptions& options, const RecordStore& records, const Label
   return traced;
 }
 
-// The columns whose images share a class, minus those whose do not: mean Hamming distances.
+// The mean Hamming distance of images that share no class minus that of images that do, as a share
+// of the bits.
 double ModelSeparation(const HashModel& model, const MatrixF& vectors, const Labels& labels) {
   const BinaryCodes codes = model.encoder->Encode(vectors);
   double same = 0, other = 0, same_pairs = 0, other_pairs = 0;
@@ -269,7 +270,7 @@ TEST(Sash, TakesLabelsOfManyKinds) {
   EXPECT_EQ(train(Labels::Multi(several)).bits(), 8);
   EXPECT_EQ(train(Labels::Multi(sparse)).bits(), 8);
   std::vector<int32_t> alone(120, 0);
-  alone[7] = 3;  // a class of one image, and numbers that nobody has
+  alone[7] = 3;  // a class of one image, and numbers that no image has
   EXPECT_EQ(train(Labels::Single(alone)).bits(), 8);
   std::vector<int32_t> thousand;
   for (int32_t i = 0; i < 120; ++i) thousand.push_back(i * 8 % 1000);
@@ -350,7 +351,7 @@ TEST(SashWithKernel, TellsClassesApartThatNoLineDoes) {
   EXPECT_EQ(kernel.pooling->mu, SashOfBits(8).joint.mu);
 }
 
-// The loop is the linear one, bit for bit; the kernel stands after its mapping, with anchors among
+// The loop is the linear one, bit for bit; the kernel comes after its mapping, with anchors among
 // the mapped vectors of generalised max pooling.
 TEST(SashWithKernel, StandsBehindTheMappingOfTheLoop) {
   MemoryRecords records(kSashDimension);

@@ -15,7 +15,7 @@ struct SavOptions {
   // images: the vectors that TrainSav gets are already pooled.
   bool learn_pooling = false;
 
-  // Throws kInvalidArgument when a field has no meaning.
+  // Throws kInvalidArgument when a field is invalid.
   void Validate() const;
 };
 

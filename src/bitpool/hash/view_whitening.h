@@ -13,7 +13,7 @@ struct WhiteningOptions {
   // want more.
   double epsilon = 0.3;
 
-  // Throws kInvalidArgument when a field has no meaning.
+  // Throws kInvalidArgument when a field is invalid.
   void Validate() const;
 };
 

@@ -37,12 +37,12 @@ using TlsStream = asio::ssl::stream<tcp::socket>;
 using Clock = std::chrono::steady_clock;
 
 constexpr size_t kPiece = size_t{256} << 10;          // of an answer between two deadlines
-constexpr size_t kReadAtOnce = size_t{16} << 10;      // while a request is waited for
+constexpr size_t kReadAtOnce = size_t{16} << 10;      // while waiting for a request
 constexpr size_t kIdleBuffer = size_t{32} << 10;      // what an idle connection may keep
 constexpr uint64_t kLingerBytes = uint64_t{1} << 20;  // of an unread body that is thrown away
 constexpr double kLingerSeconds = 2;
-constexpr double kFirstRequestSeconds = 0.5;           // on a connection taken when the server ends
-constexpr auto kHeartbeat = std::chrono::seconds(15);  // tells that a silent feed is alive
+constexpr double kFirstRequestSeconds = 0.5;           // on a connection taken as the server ends
+constexpr auto kHeartbeat = std::chrono::seconds(15);  // shows that a silent feed is alive
 
 std::chrono::nanoseconds Seconds(double seconds) {
   return std::chrono::nanoseconds(static_cast<int64_t>(seconds * 1e9));
@@ -83,14 +83,14 @@ class StreamConnection final : public Connection,
     if (!waiting_) return;
     if (is_new_) return SetDeadline(kFirstRequestSeconds);
     error_code ignored;
-    if (socket().available(ignored) == 0) Close();  // else a request has come already
+    if (socket().available(ignored) == 0) Close();  // otherwise a request has already come
   }
 
   void CheckDeadline(Clock::time_point now) override {
     if (now < deadline_) return;
     if (!waiting_) ++state_.timed_out;
     ClearDeadline();
-    // A slow sender is told so. What encryption has begun cannot be left in the middle.
+    // A slow sender is told so. An encrypted read that has begun cannot be left in the middle.
     if (!reading_ || std::is_same_v<Stream, TlsStream>) return Close();
     expired_ = true;
     error_code ignored;
@@ -124,7 +124,7 @@ class StreamConnection final : public Connection,
     };
   }
 
-  // With all that came, or with the error alone where that is all it takes.
+  // Passes on everything that came, or only the error if `next` takes nothing else.
   template <class Next, class... More>
   static void Call(const Next& next, error_code error, More... more) {
     if constexpr (std::is_invocable_v<const Next&, error_code, More...>) {
@@ -160,7 +160,7 @@ class StreamConnection final : public Connection,
   void ReadHead() {
     parser_.emplace();
     parser_->header_limit(static_cast<std::uint32_t>(state_.limits.header_bytes));
-    // Decided when the head is known. (Boost 1.74 takes no limit for a limit of nothing.)
+    // Decided when the head is known. (Boost 1.74 takes "no limit" as a limit of zero.)
     parser_->body_limit(std::numeric_limits<uint64_t>::max());
     SetDeadline(state_.limits.header_seconds);
     reading_ = true;
@@ -303,7 +303,7 @@ class StreamConnection final : public Connection,
       try {
         range.source->ReadAt(range.offset + sent_, piece_);
       } catch (const Error&) {
-        fine = false;  // the head has promised more: only cutting off tells the client
+        fine = false;  // the head has promised more: only a cut connection tells the client
       }
       asio::post(stream_.get_executor(), [this, self, fine] {
         if (fine) {

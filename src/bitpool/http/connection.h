@@ -16,12 +16,13 @@ class Connection {
  public:
   virtual ~Connection() = default;
   virtual void Start() = 0;
-  // The server ends: what waits for another request is closed, what was asked is answered. The
-  // first request of a new connection, which may be on its way, is waited for a moment.
+  // The server is ending: a connection that waits for another request is closed, and a request that
+  // was made is answered. The first request of a new connection, which may be on its way, is waited
+  // for a moment.
   virtual void FinishUp() = 0;
-  // At once.
+  // Closes at once.
   virtual void Close() = 0;
-  // Called some times a second: gives up what takes too long.
+  // Called several times a second: gives up what takes too long.
   virtual void CheckDeadline(std::chrono::steady_clock::time_point now) = 0;
 };
 

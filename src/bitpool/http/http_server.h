@@ -17,7 +17,7 @@ struct HttpLimits {
   uint64_t body_bytes = uint64_t{64} << 20;        // of a body
   uint64_t bytes_in_flight = uint64_t{256} << 20;  // of all bodies at one time
   int64_t connections = 4096;
-  int64_t queue = 512;         // requests that wait for a thread; the next ones get 503
+  int64_t queue = 512;         // requests that wait for a thread; further ones get 503
   double idle_seconds = 75;    // between two requests of a connection
   double header_seconds = 10;  // for the head, from its first byte
   double body_seconds = 60;    // for the body
@@ -78,8 +78,8 @@ struct HttpServerStatus {
 // writes on some threads and answers on others.
 class HttpServer {
  public:
-  // Listens from now on. `handler` outlives this. Throws kInvalidArgument for options without
-  // meaning and certificates that cannot be read, and kIo when the address is taken.
+  // Listens from now on. `handler` outlives this. Throws kInvalidArgument for invalid options and
+  // certificates that cannot be read, and kIo when the address is taken.
   HttpServer(const HttpServerOptions& options, HttpHandler& handler);
   // Stops, if that was not done.
   ~HttpServer();

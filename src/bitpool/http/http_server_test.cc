@@ -20,7 +20,7 @@ using ::testing::Not;
 using testing::RawClient;
 using ::testing::StartsWith;
 
-// A source that is only its own place.
+// A source whose bytes only tell their own offsets.
 class CountingSource : public ByteSource {
  public:
   void ReadAt(uint64_t offset, std::span<char> buffer) override {

@@ -28,7 +28,7 @@ class HttpHeaders {
   bool Has(std::string_view name) const { return Count(name) > 0; }
 
   void Add(std::string_view name, std::string_view value);
-  // In place of the ones of that name.
+  // Replaces the fields of that name.
   void Set(std::string_view name, std::string_view value);
 
   auto begin() const { return fields_.begin(); }
@@ -48,15 +48,15 @@ struct HttpRequest {
   std::string body = {};
   std::string id = {};    // for logs and errors; no other request of the process has it
   std::string peer = {};  // the address it came from
-  std::chrono::steady_clock::time_point received = {};  // its head
+  std::chrono::steady_clock::time_point received = {};  // when its head arrived
 };
 
 // Bytes that are read piece by piece while they are sent. One thread at a time.
 class ByteSource {
  public:
   virtual ~ByteSource() = default;
-  // Fills the buffer from this place on. Throws Error where that fails or there are not enough
-  // bytes.
+  // Fills the buffer with the bytes from `offset` on. Throws Error when that fails or there are not
+  // enough bytes.
   virtual void ReadAt(uint64_t offset, std::span<char> buffer) = 0;
 };
 
@@ -84,7 +84,7 @@ struct HttpResponse {
   // SharedText: one text for many answers, never null.
   std::variant<std::string, SharedText, SourceRange, std::shared_ptr<EventFeed>> body = {};
 
-  // Of the body; nothing for a feed, whose length nobody knows.
+  // The length of the body; nothing for a feed, whose length nobody knows.
   std::optional<uint64_t> length() const;
 };
 

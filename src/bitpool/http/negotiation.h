@@ -17,7 +17,7 @@ bool MatchesEntityTag(std::string_view list, std::string_view tag);
 // no coding.
 bool Accepts(std::string_view list, std::string_view name);
 
-// The media type without parameters, in small letters: "Image/JPEG; q=1" → "image/jpeg".
+// The media type without parameters, in lower case: "Image/JPEG; q=1" → "image/jpeg".
 std::string MediaType(std::string_view content_type);
 
 struct ByteRange {
@@ -26,13 +26,13 @@ struct ByteRange {
 };
 
 // The one range that a request asks for of `size` bytes; nothing when it asks for all, for several,
-// or in a way that has no meaning, all of which are answered by the whole. Throws ProblemError
-// (416) for a range outside. `tag` is what If-Range is compared with.
+// or in an invalid way: these are answered with the whole. Throws ProblemError (416) for a range
+// outside. `tag` is what If-Range is compared with.
 std::optional<ByteRange> RequestedRange(const HttpHeaders& headers, uint64_t size,
                                         std::string_view tag);
 
-// Compresses the body if it is text worth it and the request accepts gzip, and notes what caches
-// need to know.
+// Compresses the body if it is text that is worth it and the request accepts gzip, and adds what
+// caches need to know.
 void CompressIfAccepted(const HttpRequest& request, HttpResponse& response);
 
 // The bytes as a gzip file.

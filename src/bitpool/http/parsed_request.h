@@ -14,7 +14,7 @@ namespace bitpool {
 // Method, target and headers; the rest is not in the head.
 HttpRequest RequestOf(const boost::beast::http::request_header<>& head);
 
-// What a parser that gave up wants to say; nothing where nobody would listen.
+// The problem to report after a parser gave up; nothing when nobody would listen.
 std::optional<Problem> ParsingProblemOf(const boost::system::error_code& error);
 
 }  // namespace bitpool

@@ -9,7 +9,7 @@
 #include <string>
 #include <string_view>
 
-// A client for tests that sends any bytes and tells what came back.
+// A client for tests that sends any bytes and reports what came back.
 namespace bitpool::testing {
 
 class RawClient {

@@ -16,7 +16,7 @@ constexpr uint32_t kWholePacket = 0xFFFFFFFF;
 }  // namespace
 
 void RefuseHandshakes(int listening_socket) {
-  // A program of the kernel's packet filter: what has SYN set is dropped.
+  // A program for the kernel's packet filter: packets with SYN set are dropped.
   std::array<sock_filter, 4> program = {{
       BPF_STMT(BPF_LD | BPF_B | BPF_ABS, kFlagsOffset),
       BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, kSyn, 0, 1),

@@ -19,11 +19,11 @@ struct RequestTarget {
   std::optional<std::string> Parameter(std::string_view name) const;
 };
 
-// Throws ProblemError (400) for anything but a path with a query, and for escapes without meaning
-// or a zero byte.
+// Throws ProblemError (400) for anything but a path with a query, and for invalid escapes or a zero
+// byte.
 RequestTarget ParseTarget(std::string_view target);
 
-// "%41b" → "Ab"; nothing for escapes without meaning. `plus`: a plus sign is a space.
+// "%41b" → "Ab"; nothing for invalid escapes. `plus`: a plus sign is a space.
 std::optional<std::string> PercentDecode(std::string_view text, bool plus);
 // The text as one segment of a path.
 std::string PercentEncode(std::string_view text);

@@ -13,6 +13,7 @@ namespace bitpool {
 // Threads that do what they are given, in order, with a limit to how much may wait.
 class WorkQueue {
  public:
+  // Throws kResources when the system gives fewer threads.
   WorkQueue(int threads, size_t capacity);
   ~WorkQueue() { Finish(); }
   WorkQueue(const WorkQueue&) = delete;

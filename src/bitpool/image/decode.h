@@ -31,8 +31,8 @@ struct PictureFacts {
 // - kCorrupt for what is damaged, cut off or empty, with the decoder's reason;
 // - kResources for what is beyond a limit, with the sizes, before it costs memory or time.
 //
-// libvips decodes, and is set up at the first call for the whole process: loaders that are not for
-// untrusted data blocked, no cache, one thread for each picture, no vector code.
+// libvips decodes, and is set up on the first call for the whole process: without loaders that are
+// not meant for untrusted data, without a cache and vector code, with one thread for each picture.
 
 PictureFacts InspectPicture(std::span<const std::byte> bytes, const DecodeOptions& options);
 

@@ -25,7 +25,8 @@ GreyImage Resize(const GreyImage& image, Index width, Index height);
 // Means with the weights 1, 2, 1 across and down.
 GreyImage Smooth(const GreyImage& image);
 
-// Between pixels, whose middles are at whole numbers. REQUIRES: 0 ≤ x ≤ width − 1, and so for y.
+// The value between pixels, whose centres are at whole numbers. REQUIRES: 0 ≤ x ≤ width − 1, and
+// likewise for y.
 inline float ValueAt(const GreyImage& image, float x, float y) {
   const auto left = static_cast<Index>(x), top = static_cast<Index>(y);
   const Index right = left + 1 < image.width ? left + 1 : left;

@@ -14,7 +14,7 @@ using Normal = Eigen::Matrix<double, kUnknowns, kUnknowns>;
 using Unknowns = Eigen::Matrix<double, kUnknowns, 1>;
 using UnknownsF = Eigen::Matrix<float, kUnknowns, 1>;
 
-constexpr float kOutlier = 12;          // grey levels beyond which a pixel counts half and less
+constexpr float kOutlier = 12;          // grey levels beyond which a pixel counts half or less
 constexpr Index kLeastPixels = 100;     // that are needed for a step
 constexpr Index kBlockSide = 8;         // pixels
 constexpr float kLeastContrast = 3;     // deviation of a block in which there is something to see
@@ -146,7 +146,7 @@ bool Step(const GreyImage& image, const GreyImage& other, AffineMap& map, LightC
   return true;
 }
 
-// Those of a square of the image.
+// The sums over a square of the image.
 struct BlockSums : PairSums<float> {
   // The squares of the deviations, times the number of pixels.
   float spread_a() const { return aa - a * a / n; }
@@ -163,7 +163,7 @@ struct BlockSums : PairSums<float> {
   }
 };
 
-// Of every square of the image; `shared` counts the pixels in them.
+// Those of every square of the image; `shared` counts the pixels in them.
 std::vector<BlockSums> SumBlocks(const GreyImage& image, const GreyImage& other,
                                  const AffineMap& map, Index& shared) {
   const Index across = (image.width + kBlockSide - 1) / kBlockSide;

@@ -24,17 +24,17 @@ constexpr int kCoarseSteps = 8, kFineSteps = 4;
 
 constexpr int kCoarse = 2, kFine = 1;  // levels
 
-// Of the agreement: enough to call two pictures the same, on the fine level or else on the coarse
-// one; enough to look no further; and so little that more steps are in vain.
+// Agreement: enough to call two pictures the same, on the fine level or else on the coarse one;
+// enough to look no further; and so little that more steps are in vain.
 constexpr double kSame = 0.62, kSameFromFar = 0.7;
 constexpr double kBeyondDoubt = 0.75;
 constexpr double kHopeless = 0.15;
 constexpr int kLeastBlocks = 8;
-// Of one of the pictures: a copy shows all of the other or is all in it, but for the corners that
-// were turned away.
+// The share of one picture that must be covered: a copy shows all of the other or is all in it, but
+// for the corners that were turned away.
 constexpr double kLeastCovered = 0.85;
-// Of the squares that fit: more have moved in another photograph of the scene. Where almost all
-// agree there is no need to look.
+// The share of the fitting squares that may have moved: in another photograph of the scene, more
+// have. Where almost all agree there is no need to look.
 constexpr double kMostMoved = 0.1, kNoneMoved = 0.85;
 
 // Perceptual hashes that differ by this few bits are hardly ever of different pictures. Then it is
@@ -80,7 +80,7 @@ std::vector<CornerPair> PairCorners(const PictureSketch& first, const PictureSke
   return pairs;
 }
 
-// The map without shear that two pairs ask for, if it is a likely one.
+// The map without shear that two pairs imply, if it is a likely one.
 std::optional<AffineMap> MapOf(const CornerPair& a, const CornerPair& b) {
   const Eigen::Vector2d from = b.from - a.from, to = b.to - a.to;
   const double from_length = from.norm(), to_length = to.norm();

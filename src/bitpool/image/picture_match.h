@@ -22,9 +22,9 @@ struct PictureMatch {
   double second_covered = 0;
 };
 
-// Looks whether two pictures are the same, whichever way they were scaled, cut, bordered, mildly
-// turned (to about 15°) or changed in light and colour. First one is laid over the other as it is;
-// where that does not fit, corners that look alike tell how it must be moved. Takes one to five
+// Finds out whether two pictures are the same, however they were scaled, cut, bordered, turned a
+// little (up to about 15°) or changed in light and colour. First one is laid over the other as it
+// is; where that does not fit, corners that look alike tell how it must be moved. Takes one to five
 // milliseconds. May be called from many threads. Mirrored pictures do not match; see Mirrored.
 PictureMatch MatchPictures(const PictureSketch& first, const PictureSketch& second);
 

@@ -22,8 +22,8 @@ constexpr float kLeastDeviation = 2;  // of a patch, in grey levels; below it is
 constexpr Index kCells = 6;  // along each side
 constexpr std::array<size_t, kLevels> kPerCell = {3, 2, 2, 1};
 
-// What a change of grey is worth as a corner: the smaller eigenvalue of the structure tensor,
-// summed over 5 × 5 pixels.
+// How good a corner each pixel makes: the smaller eigenvalue of the structure tensor, summed over
+// 5 × 5 pixels.
 GreyImage CornerStrength(const GreyImage& image) {
   const Index width = image.width, height = image.height;
   GreyImage xx = {.width = width, .height = height, .values = {}};

@@ -19,7 +19,7 @@ struct SketchCorner {
 };
 
 // What two pictures are compared by: the picture in grey, in a few sizes, and corners in it with
-// what is around them. About 200 kB. Made of the picture or of a thumbnail of it.
+// what is around them. About 200 kB. Made from the picture or from a thumbnail of it.
 struct PictureSketch {
   // Each smaller than the one before by the root of two; the first has a longest side of
   // kSketchSide, whatever that of the picture was.

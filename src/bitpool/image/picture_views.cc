@@ -58,7 +58,7 @@ struct Turn {
   }
 };
 
-// Cuts a random place out. The whole cut lies within the picture, which it is made smaller for if
+// Cuts a random place out. The whole cut lies within the picture, and is made smaller for that if
 // need be, so that it never shows a border that is not there.
 Picture CutOut(const Picture& picture, const Cut& cut, Random& random) {
   const auto width = static_cast<double>(picture.width),

@@ -66,7 +66,7 @@ class VipsLibrary {
   static void ForgetReasons();
   [[noreturn]] static void ThrowReason(ErrorCode code);
 
-  std::mutex turn_;  // held by whoever waits to be alone, or those who share would never let it
+  std::mutex turn_;  // held by whoever waits to be alone, so that sharers cannot starve them
   std::shared_mutex mutex_;
 };
 

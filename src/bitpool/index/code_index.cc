@@ -137,7 +137,7 @@ size_t CodeIndex::Change(std::span<const int64_t> removed, const BinaryCodes& ad
 }
 
 // Merges with the segments before it that are not much larger. Each code is then copied a number of
-// times that grows with the logarithm of the codes, and so does the number of segments.
+// times that grows with the logarithm of the number of codes, and so does the number of segments.
 void CodeIndex::AppendSegment(Content& content,
                               const std::shared_ptr<const CodeSegment>& segment) const {
   content.parts.push_back(

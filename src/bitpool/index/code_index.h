@@ -53,7 +53,7 @@ class CodeIndex {
   size_t Change(std::span<const int64_t> removed, const BinaryCodes& added,
                 std::span<const int64_t> added_ids);
 
-  // Adds codes under new ids. Throws as Change.
+  // Adds codes under new ids. Throws as Change does.
   void Add(const BinaryCodes& codes, std::span<const int64_t> ids) { Change({}, codes, ids); }
   // False when there is no such id.
   bool Remove(int64_t id) { return Change({&id, 1}, BinaryCodes(bits_), {}) == 1; }

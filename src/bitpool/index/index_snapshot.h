@@ -78,12 +78,12 @@ class IndexSnapshot {
   // BytesPerCode(bits).
   bool CopyCode(int64_t id, std::span<uint8_t> code) const;
 
-  // The k nearest of each query: always k of them when there are that many. One query is split over
-  // the threads, many are shared among them; the result is the same.
+  // The k codes nearest to each query: always k of them when there are that many. One query is
+  // split over the threads, many are shared among them; the result is the same.
   SearchResult Search(const BinaryCodes& queries, int64_t k, const RunContext& context) const;
 
-  // The k codes with the highest score Σ hᵢbᵢ of each query, a column of weights h, where bᵢ is +1
-  // for a bit that is 1 and −1 for one that is 0 (see codes/asymmetric_scan.h). Segments in blocks
+  // The k codes with the highest score Σ hᵢbᵢ for each query, a column of weights h, where bᵢ is +1
+  // for a bit that is 1 and −1 for one that is 0 (see codes/real_queries.h). Segments in blocks
   // are scanned, exactly. For segments in tables the options say how.
   RealSearchResult SearchReal(const MatrixFRef& weights, int64_t k,
                               const RealSearchOptions& options, const RunContext& context) const;
@@ -92,8 +92,8 @@ class IndexSnapshot {
   std::vector<std::vector<Neighbour>> RangeSearch(const BinaryCodes& queries, int radius,
                                                   const RunContext& context) const;
 
-  // Every pair of codes within the radius, once, in no particular order, some at a time on the
-  // calling thread. Without n² work where codes are in clusters.
+  // Emits every pair of codes within the radius once, in no particular order, some at a time, on
+  // the calling thread. Needs less than n² work where codes are in clusters.
   void FindPairs(int radius, const RunContext& context, IdPairSink emit) const;
 
   // Groups of two or more ids whose codes form chains, each within the radius of the next. Ids

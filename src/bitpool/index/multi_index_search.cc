@@ -8,18 +8,18 @@
 namespace bitpool {
 namespace {
 
-// Buckets whose memory is asked for before the first of them is looked at.
+// Buckets whose memory is prefetched before the first of them is looked at.
 constexpr int64_t kBucketsAtOnce = 128;
-// Candidates whose codes are asked for before the first of them is compared.
+// Candidates whose codes are prefetched before the first of them is compared.
 constexpr size_t kCandidatesAtOnce = 512;
 // Candidates compared under one threshold.
 constexpr size_t kCompareAtOnce = 32;
 constexpr size_t kScanAtOnce = 512;
 constexpr size_t kCopyAtOnce = 8;
 
-// Copies positions in groups, the last one beyond its end: most buckets fit one group, and a loop
-// over so few would mispredict its end. `to` has room for another group; `all_end` is where reading
-// must stop.
+// Copies positions in groups, the last of which may reach beyond the end: most buckets fit one
+// group, and a loop over so few would mispredict its end. `to` has room for another group;
+// `all_end` is where reading must stop.
 void CopyPositions(const uint32_t* from, size_t count, const uint32_t* all_end, uint32_t* to) {
   if (static_cast<size_t>(all_end - from) < count + kCopyAtOnce) {
     std::copy_n(from, count, to);
@@ -32,7 +32,7 @@ void CopyPositions(const uint32_t* from, size_t count, const uint32_t* all_end, 
   } while (i < count);
 }
 
-// Without a call to a library, which std::popcount is on machines that might not count bits.
+// Without a library call, which std::popcount is on machines that might not count bits.
 int CountBits(uint32_t bits) {
   bits -= bits >> 1 & 0x55555555U;
   bits = (bits & 0x33333333U) + (bits >> 2 & 0x33333333U);
@@ -137,10 +137,10 @@ int MultiIndex::StepsAtOnce(int step, int32_t threshold) const {
   return std::clamp(few, 1, std::min(same_radius, useful));
 }
 
-// Scanning once as much as a scan costs has been spent never costs more than twice the better of
-// the two. Nearer to that point, the steps that today's threshold still asks for are counted too.
-// Not earlier, because the threshold falls quickly while the search is young; a radius does not
-// fall.
+// Scanning as soon as lookups have cost as much as a scan never costs more than twice the better of
+// the two. Nearer to that point, the steps that the present threshold still requires are
+// counted too, but not earlier: the threshold falls quickly while the search is young. (A radius
+// does not fall.)
 bool MultiIndex::ScanIsCheaper(const Request& request, int step, int end, SearchCost spent) const {
   const SearchCost per_probe =
       kProbeCost + (CandidateCost(bytes_) * static_cast<SearchCost>(size_) >> key_bits_);
@@ -176,7 +176,7 @@ bool MultiIndex::Probe(const Request& request, int step, int end, Scratch& scrat
       --probes_left;
       if (scratch.buckets_.size() == size_t{kBucketsAtOnce} || probes_left == 0) {
         const SearchCost cost = LocateBuckets(request.first_position, scratch);
-        // The probes left are expected to cost as much as these, each.
+        // Each of the probes left is expected to cost as much as each of these.
         const auto located = static_cast<int64_t>(scratch.buckets_.size());
         const SearchCost left = RowScanCost(size_, bytes_) - scratch.spent_ - cost;
         if (!shown && (left < 0 || probes_left > left * located / cost)) return false;

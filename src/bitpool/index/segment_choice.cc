@@ -13,8 +13,8 @@ constexpr size_t kMinTableCodes = 4096;  // below, a scan takes a microsecond
 constexpr size_t kMinAutoCodes = 20000;  // below, the tables are not worth building
 constexpr size_t kSampleQueries = 32;
 constexpr int64_t kSampleNeighbours = 10;
-// Tables must cost less than half: they take about three times the memory, and near the border,
-// timing says one thing on one machine and another on the next.
+// Tables must cost less than half: they take about three times the memory, and near the break-even
+// point, timing says one thing on one machine and another on the next.
 constexpr SearchCost kTableAdvantage = 2;
 
 // What the tables cost, in all, to answer the queries.

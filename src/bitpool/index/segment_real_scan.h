@@ -13,9 +13,9 @@
 namespace bitpool {
 
 // How many pieces a scan for real queries may be cut into: blocks of codes, also for tables, whose
-// rows are packed into blocks while they are scanned. With codes of 64 bits that takes 20 ms for
-// 10 million codes, as long as scanning them for 15 queries, once for the up to 32 queries of a
-// task.
+// rows are packed into blocks while they are scanned. With codes of 64 bits that takes 20 ms for 10
+// million codes, as long as scanning them for 15 queries, and is done once for all queries of a
+// task (up to 32).
 size_t RealPieceCount(const CodeSegment& segment);
 
 // The search for some real queries on one thread; kept, so that searches do not allocate.

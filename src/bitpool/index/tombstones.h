@@ -32,7 +32,7 @@ class Tombstones {
     return RemovedBefore(slot, version);
   }
 
-  // How many were removed by now.
+  // How many have been removed by now.
   size_t count() const {
     const std::shared_lock lock(mutex_);
     return versions_.size();

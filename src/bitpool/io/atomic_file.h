@@ -16,8 +16,8 @@ enum class IfExists { kFail, kReplace };
 
 // A file that appears under its name complete or not at all: it is written to a temporary in the
 // same folder, synced, renamed, and the folder synced. When Commit throws, or the process is killed
-// in it, there is the old file or the new one; what is left beside it is removed when the file is
-// next written.
+// during it, either the old file or the new one is there; what is left beside it is removed when
+// the file is next written.
 class AtomicFile {
  public:
   // Throws kInvalidArgument at once when the file exists and may not be replaced: before the work,

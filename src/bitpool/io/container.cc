@@ -221,7 +221,7 @@ const Section& Container::Find(std::string_view section, DType dtype, size_t ran
 
 std::span<const std::byte> Container::Read(const Section& section, uint64_t offset,
                                            uint64_t length) const {
-  RequireWhole(view_->bytes());  // where to read may have been read from the file, too
+  RequireWhole(view_->bytes());  // the offset and length may come from the file, too
   if (length > 0) {
     const uint64_t last = (offset + length - 1) / kContainerBlockBytes;
     for (uint64_t block = offset / kContainerBlockBytes; block <= last; ++block)

@@ -31,7 +31,7 @@ class Parser {
     }
     std::memcpy(&header, bytes.data(), sizeof(ContainerHeader));
     if (header.magic != kContainerMagic) Fail("header", "not a Bitpool file (wrong magic)");
-    // Nothing of ours is written the other way round; a foreign program might.
+    // We never write the other byte order; a foreign program might.
     if (header.version % 256 == 0 && __builtin_bswap32(header.version) <= kContainerVersion &&
         header.version != 0) {
       throw Error(ErrorCode::kUnsupported, view_.name(),

@@ -14,7 +14,7 @@ struct ContainerTable {
   uint64_t blocks_offset = 0;  // of the checksums of their blocks
 };
 
-// Checks everything but the content of the sections; throws as Container::Parse.
+// Checks everything but the content of the sections; throws as Container::Parse does.
 ContainerTable ReadContainerTable(const FileView& view);
 
 }  // namespace bitpool

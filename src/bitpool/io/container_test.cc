@@ -196,7 +196,7 @@ TEST(Container, ABigEndianFileIsRefusedInClearWords) {
 }
 
 TEST(Container, MetadataMustBeAnObjectWithAKind) {
-  // Rewrites the metadata in place with text of the same length and a right checksum.
+  // Rewrites the metadata in place with text of the same length and a correct checksum.
   const auto with_metadata = [](const std::string& text) {
     std::string bytes = SmallBytes();
     const Container container = Container::Parse(View(bytes));

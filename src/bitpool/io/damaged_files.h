@@ -60,9 +60,9 @@ class MemoryLimit {
   rlimit before_ = {};
 };
 
-// Checks that `read`, which opens the bytes under the name and uses all that they hold, gives every
-// damaged form of a file back as an error with that name or takes it without harm. For files
-// without checksums, where most changes make another file of the kind.
+// Checks that `read`, which opens the bytes under the name and uses all that they hold, either
+// refuses every damaged form of a file with an error that shows that name or takes it without harm.
+// For files without checksums, where most changes give another file of the same kind.
 inline void ExpectNoHarm(const std::string& good, const std::string& name,
                          const std::function<void(const std::string& bytes)>& read,
                          size_t step = 1) {

@@ -6,8 +6,8 @@
 #include "bitpool/io/testing.h"
 #include "bitpool/io/vecs.h"
 
-// Files of vectors have no checksums: what still is such a file must be read as one that fits into
-// its bytes.
+// Files of vectors have no checksums: a damaged one that still is such a file must be read as one
+// that fits into its bytes.
 namespace bitpool {
 namespace {
 

@@ -152,8 +152,8 @@ bool AllFinite(DType dtype, std::span<const std::byte> elements, size_t* bad) {
   return VisitType(dtype, [&]<class T>(T) {
     if constexpr (kIsFloating<T>) {
       const size_t count = elements.size() / sizeof(T);
-      bool finite = true;  // a first pass without exits, which is fast; the place is searched only
-                           // when there is one
+      bool finite = true;  // a fast first pass without exits; the place of a bad number is
+                           // searched for only when there is one
       for (size_t i = 0; i < count; ++i)
         finite &= IsFinite(Load<T>(elements.data() + i * sizeof(T)));
       if (finite) return true;

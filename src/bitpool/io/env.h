@@ -49,7 +49,7 @@ class Env {
   static Env& Posix();
 
   virtual std::shared_ptr<const FileView> Map(const std::filesystem::path& path) = 0;
-  // The bytes of someone else's regular file, which they may cut off meanwhile; that would end a
+  // The bytes of a regular file of someone else, who may cut it off meanwhile; that would end a
   // process that has mapped it. Links are followed as OpenTrusted does. Throws kResources, before
   // reading, for more than `max_bytes`, and kInvalidArgument for anything but a regular file.
   virtual std::vector<std::byte> Read(const std::filesystem::path& path, uint64_t max_bytes) = 0;
@@ -78,7 +78,7 @@ class Env {
 };
 
 // Removes a folder and all that is in it; does nothing when it is not there. Links are not
-// followed.
+// followed: of one to a folder only the link is removed.
 void RemoveTree(Env& env, const std::filesystem::path& folder);
 
 // The real file system. `nameless`: use files without a name where the file system has them (tests

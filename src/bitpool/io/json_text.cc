@@ -5,7 +5,7 @@
 namespace bitpool {
 namespace {
 
-// For text that is JSON; for other text it does not matter.
+// Right for text that is JSON; for other text the answer does not matter.
 bool IsTooDeep(std::string_view text) {
   int depth = 0;
   bool quoted = false;
@@ -27,7 +27,7 @@ bool IsTooDeep(std::string_view text) {
 }  // namespace
 
 nlohmann::json ParseJson(std::string_view text) {
-  // Not in braces, which would make a list of it.
+  // Not in braces, which would make an array of it.
   if (IsTooDeep(text))
     return nlohmann::json(
         nlohmann::json::value_t::discarded);  // NOLINT(modernize-return-braced-init-list)

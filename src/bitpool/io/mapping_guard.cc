@@ -25,7 +25,7 @@ Error CutError(const std::string& name) {
 }
 
 // A mapping. The handler of SIGBUS can wait for nobody: it reads the two ends between two looks at
-// the version, and passes over a slot that is being changed. The one it was called for is not.
+// the version, and passes over a slot that is being changed. The slot it was called for is not.
 struct Slot {
   std::atomic<uint32_t> version = 0;  // odd while the ends are being changed
   std::atomic<uintptr_t> begin = 0;
@@ -159,7 +159,7 @@ class Registry {
     if ((before_.sa_flags & SA_SIGINFO) != 0) {
       before_.sa_sigaction(signal, info, context);
     } else if (before_.sa_handler == SIG_DFL || before_.sa_handler == SIG_IGN) {
-      sigaction(signal, &before_, nullptr);  // and it happens again at once
+      sigaction(signal, &before_, nullptr);  // the signal comes again at once
     } else {
       before_.sa_handler(signal);
     }
@@ -189,7 +189,7 @@ void GuardMapping(std::string name, int descriptor, void* data, size_t length) {
 void EndMapping(void* data) noexcept { Registry::Get().Remove(data); }
 
 void RequireWhole(std::span<const std::byte> bytes) {
-  // The mapping cannot go while its bytes are in use, and so the slot is its own.
+  // The mapping cannot go away while its bytes are in use, so the slot is still its own.
   Slot* slot = Registry::Get().Find(reinterpret_cast<uintptr_t>(bytes.data()));
   if (slot != nullptr) slot->RequireWhole();
 }

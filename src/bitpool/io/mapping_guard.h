@@ -20,8 +20,8 @@ void EndMapping(void* data) noexcept;
 // was mapped, wherever it was. To be called after reading, before what was read is given out.
 void RequireWhole(std::span<const std::byte> bytes);
 
-// The same for all mapped files, and for those that were closed since and nobody was told of.
-// Called before anything is written or shown, since it may have been made from zeros.
+// The same for all mapped files, and for those that were cut off and closed before anybody was
+// told. Called before anything is written or shown, since it may have been made from zeros.
 void RequireMappedFilesWhole();
 
 }  // namespace bitpool

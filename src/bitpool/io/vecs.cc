@@ -13,7 +13,7 @@ uint64_t StrideOf(int32_t dimension, DType dtype) {
   return sizeof(dimension) + static_cast<uint64_t>(dimension) * DTypeSize(dtype);
 }
 
-// A dimension that has no meaning as it stands, and would have one the other way round.
+// Refuses a dimension that has no meaning as it stands but would have one in the other byte order.
 void RequireLittleEndian(const FileView& view, int32_t dimension, DType dtype) {
   const uint64_t size = view.bytes().size();
   if (dimension > 0 && size % StrideOf(dimension, dtype) == 0) return;

@@ -16,8 +16,8 @@
 namespace bitpool {
 
 // What an update of a shared library has to do, shared with the other processes that update it: all
-// put what they have found on one list, and take from it until it is empty. What a process that
-// died had taken is taken by another.
+// put what they have found on one list, and take from it until it is empty. What a dead process had
+// taken is taken by another.
 class ClaimedPictures {
  public:
   // `root` is the folder of pictures; `found` is put on the list, and outlives this. `name` is for
@@ -26,8 +26,8 @@ class ClaimedPictures {
                   std::span<const FoundPicture* const> found, std::unique_ptr<PictureClaims> claims,
                   const Patience& patience);
 
-  // Some pictures for this process to do. Waits while all that are left are in other hands. None
-  // when nothing is left, or a stop was asked for.
+  // Some pictures for this process to do. Waits while others have claimed all that are left. Empty
+  // when nothing is left, or a stop was requested.
   std::vector<FoundPicture> Next(size_t most, const RunContext& context);
 
  private:

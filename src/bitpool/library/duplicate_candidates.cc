@@ -23,7 +23,7 @@ void RequireRadius(int radius) {
               fmt::format("radius: expected 0 or more, got {}", radius));
 }
 
-// Codes of pictures, under the places of the pictures.
+// An index of pictures' codes, with the places of the pictures as ids.
 IndexSnapshot IndexOf(const BinaryCodes& codes, const std::vector<uint32_t>& places) {
   CodeIndex index({.bits = codes.bits(), .kind = IndexKind::kFlat});
   index.Add(codes, std::vector<int64_t>(places.begin(), places.end()));
@@ -112,7 +112,7 @@ CandidatePairs CandidatePairs::FindMirrored(const LibrarySnapshot& library,
   return pairs;
 }
 
-// The codes are of mirrored pictures, from the place `begin` on; empty where there is none.
+// `codes` are those of mirrored pictures, from the place `begin` on; empty where there is none.
 void CandidatePairs::AddNearestMirrored(const IndexSnapshot& index, size_t begin,
                                         const std::vector<std::vector<uint8_t>>& codes, int radius,
                                         const RunContext& context) {
@@ -157,7 +157,7 @@ bool CandidatePairs::Has(uint32_t place, uint32_t other) const {
   return std::ranges::find(nearest_[place], other, &Near::place) != nearest_[place].end();
 }
 
-// Of two pictures that have each other, the first tells of the pair.
+// When two pictures are each among the nearest of the other, only the first reports the pair.
 template <class Visit>
 void CandidatePairs::ForEach(const Visit& visit) const {
   for (uint32_t place = 0; place < nearest_.size(); ++place) {

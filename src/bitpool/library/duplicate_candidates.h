@@ -21,8 +21,8 @@ struct PicturePair {
   auto operator<=>(const PicturePair&) const = default;
 };
 
-// The pictures that are compared, one for each content, with what candidates are found by. About
-// 30 bytes for each.
+// The pictures that are compared, one for each content, with what is needed to find candidates.
+// About 30 bytes for each.
 class ComparedPictures {
  public:
   explicit ComparedPictures(int bits) : codes_(bits) {}
@@ -34,12 +34,12 @@ class ComparedPictures {
   uint64_t id(size_t place) const { return ids_[place]; }
   const std::vector<uint64_t>& ids() const { return ids_; }
   int bits() const { return codes_.bits(); }
-  // The places of the pictures that have one, ascending, and theirs in the same order.
+  // The places of the pictures that have a code, ascending, and their codes in the same order.
   const std::vector<uint32_t>& with_code() const { return with_code_; }
   const BinaryCodes& codes() const { return codes_; }
   const std::vector<uint32_t>& with_hash() const { return with_hash_; }
   const BinaryCodes& hashes() const { return hashes_; }
-  // Of the codes at two places; nothing where one has none.
+  // The distance between the codes at two places; nothing when one has no code.
   std::optional<int> CodeDistance(uint32_t a, uint32_t b) const;
 
  private:
@@ -55,9 +55,9 @@ struct CandidateRadii {
   int hashes = 0;
 };
 
-// Pairs to be looked at, each once. Of every picture its kMostCandidates nearest by the codes and
-// by the hashes, within the radii; so it is also paired with those that have it among theirs. At
-// most 400 bytes for each picture are in memory.
+// Pairs to be looked at, each once. Every picture is paired with its kMostCandidates nearest by the
+// codes and by the hashes, within the radii, and so also with the pictures that have it among
+// theirs. At most 400 bytes for each picture are in memory.
 inline constexpr size_t kMostCandidates = 24;
 class CandidatePairs {
  public:
@@ -96,7 +96,7 @@ class CandidatePairs {
 
   const ComparedPictures& pictures_;
   bool mirrored_;
-  std::vector<std::vector<Near>> nearest_;  // by the place of the picture that asks
+  std::vector<std::vector<Near>> nearest_;  // by the place of the picture whose nearest they are
 };
 
 }  // namespace bitpool

@@ -17,7 +17,7 @@ namespace bitpool {
 namespace {
 
 constexpr size_t kMostSketches = 1024;  // in memory, 0.2 MB each
-// Counts the changes of what a comparison says: verdicts of another version are not used.
+// Increased with every change in what a comparison says: verdicts of another version are not used.
 constexpr int64_t kComparisonVersion = 1;
 // Verdicts that are kept for each pair that is looked at, before those of lost pictures are
 // removed.

@@ -48,8 +48,8 @@ int DistanceOf(const CataloguedPicture& first, const CataloguedPicture& second);
 // Looks at pairs of a library's pictures, by thumbnails, which are made from the pictures where
 // they are missing. A picture that cannot be read is only similar to others. Thumbnails that are
 // the same to the eye, of pictures of the same size, are followed by a comparison of all pixels. A
-// thousand pictures are in memory at once; those of the last pairs are kept for the next. What was
-// found is noted in the library where that can be written, and not looked at again.
+// thousand pictures are in memory at once; those of the last pairs are kept for the next. Findings
+// are recorded in the library if it can be written to, and such pairs are not looked at again.
 class PairJudge {
  public:
   // Both outlive this.
@@ -58,9 +58,9 @@ class PairJudge {
   PairJudge(const PairJudge&) = delete;
   PairJudge& operator=(const PairJudge&) = delete;
 
-  // The evidence of each.
+  // The evidence for each pair.
   std::vector<PairEvidence> Judge(const std::vector<PicturePair>& pairs, Progress& progress);
-  // To be called at the end, with the ids that are there, ascending.
+  // To be called at the end, with the ids that still exist, ascending.
   void ForgetAllBut(std::span<const uint64_t> ids);
 
  private:

@@ -58,7 +58,7 @@ ChosenCoder TrainOn(const LibraryWriter& writer, const CoderChoice& choice,
   return {.coder = std::move(trained.coder), .codes = std::move(trained.codes)};
 }
 
-// Where the library has a coder, the one in use last.
+// The library's own coder, if it has one; of several, the one that was chosen last.
 std::optional<fs::path> OwnCoder(const LibraryWriter& writer) {
   Env& env = writer.env();
   const LibraryFolder& folder = writer.folder();
@@ -80,7 +80,7 @@ PictureCoder OpenOwnCoder(const LibraryWriter& writer, const fs::path& path,
                           *bits, coder.bits()));
 }
 
-// Whether a coder's features are those that would be learned with.
+// Whether a coder has the features that a coder learned with this network would have.
 bool HasFeaturesOf(Env& env, const fs::path& path, const NamedNetwork& network) {
   const PictureCoder coder = OpenCoder(env, path);
   const ExtractorSettings& has = coder.describer().settings();

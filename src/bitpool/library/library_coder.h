@@ -42,14 +42,14 @@ struct CoderChoice {
   const std::vector<FoundPicture>& found;  // what a new coder learns from
 };
 
-// The coder that was named, or is to be learned; or with a network, the library's own if it has
-// these features, or otherwise one that is learned from the pictures; without, the one whose codes
-// are being gathered; or the library's own; or, where it has none, the one that ships with the
-// program, or, for codes of other lengths than its own, one that is learned from the pictures. Its
-// file is in the library's folder afterwards. Throws kNotFound when there is nothing to learn a
-// coder from, kInvalidArgument when pictures to learn from are too few or the library's coder has
-// other bits than were asked for, kCancelled when it was stopped before there was a coder, and as
-// OpenCoder and TrainCoder.
+// The first of these that applies: the coder that was named, or is to be learned; with a network,
+// the library's own coder if it has these features, or otherwise one that is learned from the
+// pictures; the coder whose codes are being gathered; the library's own; the coder that ships with
+// the program, or, for codes of other lengths than its own, one that is learned from the pictures.
+// Its file is in the library's folder afterwards. Throws kNotFound when there is nothing to learn a
+// coder from, kInvalidArgument when there are too few pictures to learn from or the library's coder
+// has other bits than were asked for, kCancelled when it was stopped before there was a coder, and
+// as OpenCoder and TrainCoder.
 ChosenCoder ChooseCoder(const LibraryWriter& writer, const CoderChoice& choice,
                         const RunContext& context);
 

@@ -24,9 +24,10 @@ inline PictureMark MarkOf(const CataloguedPicture& picture) {
 
 // What the user decided, ready to be asked about pictures of one snapshot, which outlives this.
 //
-// That two pictures are not duplicates is said of their content: it holds for all copies of the
-// files, wherever they are moved, until they are changed. That one is to be kept is said of the
-// file at its path or, where that is gone or was changed, of any file with the content.
+// That two pictures are not duplicates is a decision about their content: it holds for all copies
+// of the files, wherever they are moved, until they are changed. That a picture is to be kept is a
+// decision about the file at its path or, if that is gone or was changed, about any file with the
+// content.
 class Decisions {
  public:
   explicit Decisions(const CatalogueSnapshot& catalogue);

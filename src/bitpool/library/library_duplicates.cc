@@ -14,7 +14,7 @@
 namespace bitpool {
 namespace {
 
-// The pictures by their bytes. Each content goes by the lowest id that has it.
+// The pictures by their bytes. Each content is known by the lowest id that has it.
 struct Contents {
   ComparedPictures compared;  // one of each content
   std::map<ContentKey, uint64_t> by_key;
@@ -128,7 +128,7 @@ class EdgeFinding {
     });
   }
 
-  // The most certain first. REQUIRES: all pictures that are compared.
+  // The edges, the most certain first. REQUIRES: `pictures` are all that were compared.
   std::vector<Edge> Take(const ComparedPictures& pictures) {
     judge_.ForgetAllBut(pictures.ids());
     std::ranges::sort(edges_, {}, &Edge::order);
@@ -239,7 +239,7 @@ class GroupMaking {
     });
   }
 
-  // Every picture is told by the pair that leads from it to the first in the fewest steps.
+  // Every picture is described by the pair through which the first is reached in the fewest steps.
   static void Compare(DuplicateGroup& group) {
     std::vector<DuplicatePicture>& pictures = group.pictures;
     std::vector<bool> reached(pictures.size());
@@ -268,7 +268,7 @@ class GroupMaking {
   const KeepOrder& order_;
 };
 
-// Joins the contents by the edges, of which those remain that lie within a group.
+// Joins the contents by the edges, and returns the edges that lie within a group, by the group.
 std::map<uint64_t, std::vector<const Edge*>> JoinContents(const Contents& contents,
                                                           const std::vector<Edge>& edges,
                                                           const Decisions& decisions,

@@ -18,14 +18,14 @@ struct DuplicatePicture {
   CataloguedPicture picture;
   bool keep = false;    // suggested to be kept: the first of the group, and what the user marked
   bool marked = false;  // the user said so
-  // What it was found to be, compared with another of the group, by its place: the first where the
-  // two were compared. Of the first itself: nothing.
+  // The place in the group of the picture that this one is compared with: the first, if the two
+  // were compared. Nothing for the first itself.
   std::optional<size_t> compared_with = {};
-  PairEvidence evidence = {};  // of that one (the first of the pair) and this
-  int distance = 0;            // of its code from that of the first of the group
+  PairEvidence evidence = {};  // of that one (the first of the pair) and this one
+  int distance = 0;            // between its code and that of the first of the group
 };
 
-// Two of a group that were compared, by their places, which ascend.
+// Two pictures of a group that were compared, by their places in ascending order.
 struct DuplicatePair {
   size_t first = 0, second = 0;
   PairEvidence evidence;
@@ -37,14 +37,14 @@ struct DuplicateGroup {
   DuplicateKind kind = DuplicateKind::kExact;  // the least certain by which a picture was joined
   std::vector<DuplicatePicture> pictures;
   KeepReason reason;                 // why the first is to be kept
-  std::vector<DuplicatePair> pairs;  // all that were compared, but for different pictures
+  std::vector<DuplicatePair> pairs;  // all that were compared and not found to be different
 };
 
 // A radius beyond which there are few copies of a picture: pictures within it are looked at. Five
 // sixteenths of the bits, and less in codes of fewer than 64, which leave less room between
 // pictures. It can be wide, since only the nearest of each picture are looked at. Among few
-// pictures half of the bits, which is how far apart pictures are on average: looking at the nearest
-// of each, however far, then takes no longer than indexing them.
+// pictures it is half of the bits, which is how far apart pictures are on average: looking at the
+// nearest of each, however far, then takes no longer than indexing them.
 inline constexpr int64_t kFewPictures = 500;
 constexpr int DefaultDuplicateRadius(int bits, int64_t pictures) {
   if (pictures <= kFewPictures) return bits / 2;

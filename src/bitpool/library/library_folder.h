@@ -30,7 +30,7 @@ class LibraryFolder {
   const std::string& catalogue() const { return catalogue_; }  // as OpenCatalogue takes it
   bool is_shared() const { return shared_; }
   // The index file with this digest. That of a shared library is never replaced, because others map
-  // it; another library has one, whatever its digest.
+  // it; any other library has just one, whatever its digest.
   std::filesystem::path index(const std::string& digest = {}) const {
     return path_ / (shared_ ? "codes-" + digest + ".bpi" : "codes.bpi");
   }
@@ -81,7 +81,7 @@ struct LibraryFacts {
 };
 
 // Returns nothing for a library that was begun and has no settings yet. Throws kUnsupported when a
-// newer Bitpool made the library and kCorrupt for settings without meaning; `name` is for messages.
+// newer Bitpool made the library and kCorrupt for invalid settings; `name` is for messages.
 std::optional<LibraryFacts> ReadLibraryFacts(const CatalogueSnapshot& catalogue,
                                              const std::string& name);
 // The same as a batch sees them, which others cannot change before it is over.
@@ -98,12 +98,12 @@ class LibraryFiles {
   bool Contain(std::string_view path) const;  // as the catalogue has it
 
  private:
-  std::string inside_;    // the library's folder from the root, where it lies inside
-  std::string absolute_;  // the same from the root of all; empty when it is not there
+  std::string inside_;    // the library's folder relative to the root, if it is inside
+  std::string absolute_;  // the same as an absolute path; empty when it is not there
 };
 
-// The folder of pictures as a library notes it: from the library's own folder when that lies
-// inside, so that both can be moved together; otherwise absolute.
+// The folder of pictures as a library records it: relative to the library's own folder when that
+// lies inside, so that both can be moved together; otherwise absolute.
 std::string RootSetting(Env& env, const std::filesystem::path& library,
                         const std::filesystem::path& root);
 // The folder that a setting means.

@@ -12,9 +12,9 @@
 
 namespace bitpool {
 
-// The codes of a library's catalogue in an index that follows it. What changed is applied; all
-// codes are read only where the catalogue no longer knows the changes. It begins with the index
-// file where that is usable. One thread at a time.
+// The codes of a library's catalogue in an index that follows it. Changes are applied; all codes
+// are read only when the catalogue no longer knows the changes. It begins with the index file if
+// that is usable. One thread at a time.
 class LibraryIndex {
  public:
   LibraryIndex(Env& env, LibraryFolder folder);
@@ -24,7 +24,7 @@ class LibraryIndex {
   // REQUIRES: a generation no lower than the last time.
   IndexSnapshot BringTo(const CatalogueSnapshot& catalogue, const LibraryFacts& facts);
 
-  // From now on without the index file, which was found to be damaged.
+  // Do without the index file from now on: it was found to be damaged.
   void DistrustFile();
 
  private:
@@ -41,7 +41,7 @@ class LibraryIndex {
   uint64_t generation_ = 0;
   std::string coder_;
   std::string file_digest_;     // of the index file that the codes are from; empty: none
-  std::string damaged_digest_;  // of the one that is not to be trusted
+  std::string damaged_digest_;  // of the file that is not to be trusted
 };
 
 // How many codes the index file has, if it is the one that the facts name and undamaged; otherwise

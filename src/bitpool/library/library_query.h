@@ -18,7 +18,7 @@ enum class QueryOrder {
 struct QueryOptions {
   int64_t k = 20;  // how many pictures
   QueryOrder order = QueryOrder::kScore;
-  bool mirrored = false;  // what the picture looks like in a mirror too
+  bool mirrored = false;  // also search with the picture's mirror image
 
   // Throws kInvalidArgument, naming the field and what was expected.
   void Validate() const;
@@ -27,7 +27,7 @@ struct QueryOptions {
 struct QueryMatch {
   CataloguedPicture picture;
   int distance = 0;       // bits that differ
-  bool mirrored = false;  // found by what the query looks like in a mirror
+  bool mirrored = false;  // found by the mirror image of the query
   double score = 0;  // Σ hᵢbᵢ of the query's projection h and the picture's code b in {−1, 1}
 };
 
@@ -37,8 +37,8 @@ struct QueryMatch {
 std::vector<QueryMatch> QueryLibrary(const LibrarySnapshot& library, const PictureCode& query,
                                      const QueryOptions& options, const RunContext& context);
 
-// The k best of two answers, each in the order of the options: of a picture and of the mirrored
-// one.
+// The k best of two answers, those for a picture and for its mirror image, each in the order of the
+// options.
 std::vector<QueryMatch> MergeMatches(std::vector<QueryMatch> straight,
                                      std::vector<QueryMatch> mirrored, const QueryOptions& options);
 

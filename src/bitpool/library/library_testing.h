@@ -25,7 +25,7 @@ namespace bitpool::testing {
 
 inline constexpr int kFakeBits = 64;
 
-// The thread sanitizer ends a forked child that starts threads.
+// The thread sanitizer kills a forked child that starts threads.
 #if defined(__SANITIZE_THREAD__)
 inline constexpr bool kForkedChildrenHaveThreads = false;
 #else
@@ -68,7 +68,7 @@ inline PictureEncoding FakeEncoding(const std::string& digest = "fake 1") {
 // A folder of pictures with its library in it.
 class PictureFolder {
  public:
-  // In memory where there is such a place: to sync to a disk would take most of the time.
+  // In memory where there is such a place: syncing to a disk would take most of the time.
   PictureFolder() {
     std::string pattern = "/dev/shm/bitpool-test-XXXXXX";
     if (mkdtemp(pattern.data()) == nullptr) {
@@ -121,7 +121,7 @@ class PictureFolder {
     return found;
   }
 
-  // What brings the library up to date; counts what is read in `reads`.
+  // An update that brings the library up to date; counts in `reads` the pictures that are read.
   LibraryUpdate MakeUpdate(const PictureEncoding& encoding = FakeEncoding()) {
     return {.root = root(),
             .found = Find(),

@@ -51,7 +51,7 @@ std::vector<std::byte> LibraryThumbnails::Read(uint64_t id) const {
 
 std::vector<uint64_t> LibraryThumbnails::List() const {
   std::vector<uint64_t> ids;
-  if (!env_.Exists(folder_)) return ids;  // which fails where it cannot be known
+  if (!env_.Exists(folder_)) return ids;  // which throws where that cannot be known
   for (const FolderEntry& thousand : env_.ListEntries(folder_)) {
     if (thousand.kind != FileKind::kFolder) continue;
     for (const FolderEntry& entry : env_.ListEntries(folder_ / thousand.name)) {

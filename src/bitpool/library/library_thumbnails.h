@@ -43,7 +43,7 @@ class LibraryThumbnails {
   void Write(uint64_t id, std::span<const std::byte> thumbnail) const;
   // Does nothing when there is none.
   void Remove(uint64_t id) const;
-  // Removes all but those of these ids, which ascend.
+  // Removes all but those of these ids, which are in ascending order.
   void RemoveAllBut(std::span<const uint64_t> ids) const;
 
  private:

@@ -54,8 +54,8 @@ TEST(LibraryThumbnails, LostThumbnailsAreMadeAgain) {
   EXPECT_EQ(ReadContent(pictures.Open()), expected);
 }
 
-// Changed without a change of size and time: the old code is kept, and no thumbnail that does not
-// belong to it.
+// A picture was changed but has the same size and time: the old code is kept, and no thumbnail that
+// does not belong to it is made.
 TEST(LibraryThumbnails, ALostThumbnailIsNotMadeOfAnotherPicture) {
   PictureFolder pictures;
   pictures.Write("a.jpg", FakePicture(1));

@@ -17,7 +17,7 @@ struct UpdateSummary {
   uint64_t changed = 0;    // has new content, or a code of another coder
   uint64_t removed = 0;    // is no longer there
   uint64_t unchanged = 0;  // also what was only touched, or was encoded before a stop
-  // Those of this time, by path: `unreadable`, and pictures without a code now.
+  // The failures of this update, by path: `unreadable`, and pictures that now have no code.
   std::vector<FailedPicture> failed;
   bool stopped = false;  // before all was done; what was done is kept
   double seconds = 0;
@@ -28,7 +28,7 @@ struct UpdateSummary {
 // Brings a library up to date with the pictures that were found.
 //
 // Only pictures whose size or time changed are read, and only those whose content changed are
-// encoded. A picture that cannot be encoded is noted with the reason and tried again when it
+// encoded. A picture that cannot be encoded is recorded with the reason and tried again when it
 // changes; one that cannot be read now is tried again the next time, and so is whatever lies in a
 // folder that could not be listed. Thumbnails that were lost are made again.
 //
@@ -36,7 +36,7 @@ struct UpdateSummary {
 // old coder, which stay in use, and take their place together when all are there. After a stop or a
 // kill the next update with the same coder goes on from there.
 //
-// The library is valid at any moment, also when the process is killed. A stop ends it early and
+// The library is valid at any moment, even if the process is killed. A stop ends it early and
 // without an exception. Throws kInvalidArgument when the library is of another folder, which is
 // still there.
 UpdateSummary UpdateLibrary(LibraryWriter& writer, const LibraryUpdate& update,

@@ -70,7 +70,7 @@ TEST(UpdateLibrary, AnyFailureOfAFileOperationLeavesAValidLibrary) {
     };
     try {
       run(env);
-      failed = env.operations() >= failing;  // one that is made good for, such as mapping the index
+      failed = env.operations() >= failing;  // one that was made up for, as in mapping the index
     } catch (const Error& error) {
       EXPECT_THAT(error.what(), HasSubstr("injected"));
     }
@@ -82,7 +82,7 @@ TEST(UpdateLibrary, AnyFailureOfAFileOperationLeavesAValidLibrary) {
   EXPECT_GT(failing, 50);
 }
 
-// Updates in a child process that tells of every picture it encodes, and is killed after some of
+// Updates in a child process that reports every picture it encodes, and is killed after some of
 // them and a short while.
 void KillDuringUpdate(PictureFolder& pictures, Random& random) {
   std::array<int, 2> ends = {};

@@ -7,7 +7,7 @@
 namespace bitpool {
 namespace {
 
-// In single quotes only the quote itself has a meaning, which is written between two such strings.
+// In single quotes only the quote itself is special; it is written between two such strings.
 std::string Quoted(std::string_view text) {
   std::string quoted = "'";
   for (const char c : text) {

@@ -19,7 +19,7 @@ class Patience {
       : tell_(std::move(tell)), context_(context) {}
 
   // Does a job again and again while the database is away. The job must be one that may be done
-  // twice, because a commit whose outcome nobody heard may have been done.
+  // twice, because a commit whose outcome was never learned may have been done.
   template <class Job>
   auto Try(const Job& job) const -> decltype(job()) {
     for (bool told = false;; told = true) {

@@ -140,7 +140,7 @@ ExaminedPicture ExaminePicture(const LibraryUpdate& update, const FoundPicture& 
   } catch (const std::bad_alloc&) {
     examined.fate = PictureFate::kUnreadable;
     examined.reason = "out of memory";
-    examined.thumbnail.clear();  // belongs to no picture that is noted
+    examined.thumbnail.clear();  // belongs to no picture that is recorded
   }
   return examined;
 }

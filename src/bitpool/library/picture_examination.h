@@ -32,13 +32,13 @@ enum class PictureFate {
   kGone,        // was removed since it was found
   kUnreadable,  // may be read another time
   kTouched,     // has the content it had
-  kFailed,      // is noted without a code
+  kFailed,      // is recorded without a code
   kEncoded,
 };
 
 struct ExaminedPicture {
   PictureFate fate = PictureFate::kPending;
-  CataloguedPicture picture;  // as it is to be noted, but for the id
+  CataloguedPicture picture;  // as it is to be recorded, except for the id
   std::string reason;         // why it is unreadable
   std::vector<std::byte> thumbnail;
 };
@@ -46,15 +46,15 @@ struct ExaminedPicture {
 // Pictures that were examined elsewhere, for example on other machines.
 struct ExaminedElsewhere {
   std::string digest = {};  // of the encoding they were examined with
-  // What became of a picture; nothing where that is not known, and it has to be read. Called from
-  // many threads; may be empty.
+  // What became of a picture; nothing where that is not known and the picture has to be read.
+  // Called from many threads; may be empty.
   std::function<std::optional<ExaminedPicture>(const FoundPicture&)> find = {};
 };
 
 // What to bring a library up to date with.
 struct LibraryUpdate {
   std::filesystem::path root;  // the folder of pictures
-  // Further folders, absolute, and what is left out; the library notes both.
+  // Further folders, absolute, and what is left out; the library records both.
   std::vector<std::string> folders = {};
   std::vector<std::string> exclude = {};
   // What is there, and what could not be looked at, as FindPictures has them for `root`; paths in
@@ -64,7 +64,7 @@ struct LibraryUpdate {
   std::function<std::vector<std::byte>(const FoundPicture&)> read;
   PictureEncoding encoding;
   ExaminedElsewhere elsewhere = {};                // by the same encoding
-  uint64_t max_bytes = DecodeOptions().max_bytes;  // larger files have failed and are not read
+  uint64_t max_bytes = DecodeOptions().max_bytes;  // larger files fail without being read
   size_t batch = 64;                               // pictures between two commits
   // Called with every failure as it comes, on the thread that updates; may be empty.
   std::function<void(const FailedPicture&)> on_failure = {};

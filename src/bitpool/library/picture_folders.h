@@ -14,10 +14,10 @@ namespace bitpool {
 
 // Which folders an update is asked to look through.
 struct FolderChoice {
-  // Folders of pictures, with the folders in them. None: those that the library notes. Where one of
+  // Folders of pictures, with the folders in them. Empty: those that the library records. If one of
   // them is the library's already, or the library is new, the others are added to it.
   std::vector<std::filesystem::path> folders = {};
-  // What is left out from now on, as PictureSearch has it. Unset: what the library notes.
+  // What is left out from now on, as PictureSearch has it. Unset: what the library records.
   std::optional<std::vector<std::string>> exclude = {};
 };
 

@@ -86,7 +86,7 @@ TEST_F(PictureFolders, SeveralFoldersMakeOneLibrary) {
     EXPECT_THAT(library.facts().folders, ElementsAre(fs::canonical(other()).string()));
     EXPECT_THAT(library.facts().exclude, ElementsAre("*.gif"));
   }
-  // Noted: nothing need be said again.
+  // The folders are recorded and need not be named again.
   WriteFile(other() / "c.jpg", FakePicture(3));
   WriteFile(other() / "d.gif", FakePicture(4));
   const UpdateSummary again = Update({});

@@ -104,7 +104,7 @@ std::string PngChunk(const std::string& name, const std::string& content) {
          BigEndian(Crc32(name + content));
 }
 
-// A right header, and hardly anything behind it.
+// A correct header, with hardly anything after it.
 std::string PngHeader(uint32_t width, uint32_t height) {
   using namespace std::string_literals;
   return "\x89PNG\r\n\x1A\n"s +
@@ -112,11 +112,11 @@ std::string PngHeader(uint32_t width, uint32_t height) {
          PngChunk("IDAT", "x\x9C");
 }
 
-// A file of Linux that is there to be written, and that nobody can read, not even root.
+// A Linux file that exists to be written to, and that nobody can read, not even root.
 constexpr const char* kUnreadable = "/sys/bus/cpu/uevent";
 
-// A frame of an animation in shades of grey, as GIF has it. The codes of LZW are not used to make
-// it shorter: a code that clears the table comes before they would become longer than a byte.
+// A frame of an animation in shades of grey, as GIF has it. LZW is not used to make it shorter: a
+// code that clears the table comes before codes would become longer than a byte.
 std::string GifFrame(const Picture& picture) {
   constexpr char kClear = static_cast<char>(128), kEnd = static_cast<char>(129);
   const auto side = [](Index length) {

@@ -42,7 +42,7 @@ class SharedLibraryTest : public testing::PostgresTest {
     return Create()->UpdateWith(update, RunContext({.threads = 1}));
   }
 
-  // What a library of its own, undisturbed, has of the same pictures.
+  // What a separate, undisturbed library holds for the same pictures.
   LibraryContent Expected(const std::string& digest = "fake 1") {
     fs::remove_all(pictures_.base() / "alone");
     const auto alone =

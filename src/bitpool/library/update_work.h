@@ -18,13 +18,13 @@ namespace bitpool {
 // What the catalogue says about the pictures of a library that is brought up to date.
 struct KnownPictures {
   std::unordered_map<std::string, KnownPicture> by_path;  // of the set that the update works on
-  std::unordered_set<std::string> replaced_paths;  // of the current set, where it is not that
+  std::unordered_set<std::string> replaced_paths;  // of the current set, if by_path is of the next
   std::unordered_set<uint64_t> came_since;         // ids, of a shared library
 
   void Read(const CatalogueSnapshot& snapshot, PictureSet set);
   void ReadReplaced(const CatalogueSnapshot& snapshot);
-  // What others have added since this generation, when this process looked for pictures, is not
-  // missing.
+  // Pictures that others have added since this generation, when this process looked for pictures,
+  // do not count as missing.
   void ReadCameSince(const CatalogueSnapshot& snapshot, uint64_t generation);
 
   KnownPicture& Put(const CataloguedPicture& picture);

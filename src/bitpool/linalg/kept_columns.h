@@ -8,9 +8,9 @@
 
 namespace bitpool {
 
-// The columns of a source that computes them whenever they are read, computed once and kept in
-// memory where they take no more than this many bytes, and otherwise the source itself. Both have
-// the same values.
+// For a source that computes its columns whenever they are read: the columns, computed once and
+// kept in memory, where they take no more than this many bytes, and otherwise the source itself.
+// Both have the same values.
 std::unique_ptr<const ColumnSource> KeepIfSmall(std::unique_ptr<const ColumnSource> source,
                                                 size_t memory, const RunContext& context);
 

@@ -21,7 +21,7 @@ struct KMeansOptions {
   Index seeding_samples = 0;  // random samples that k-means++ chooses the first centroids from;
                               // 0: 32 for each cluster; never fewer than the clusters
 
-  // Throws kInvalidArgument when a field has no meaning.
+  // Throws kInvalidArgument when a field is invalid.
   void Validate() const;
 };
 

@@ -5,9 +5,10 @@
 
 namespace bitpool {
 
-// k-means++: this many of the samples, each next one drawn with a probability proportional to its
-// squared distance to those before. For samples already drawn it is zero, so a sample is drawn
-// twice only when no different one is left. REQUIRES: there are samples.
+// k-means++: this many of the samples, the first drawn uniformly and each later one with a
+// probability proportional to its squared distance to the nearest of those before. For samples
+// already drawn that is zero, so a sample is drawn twice only when no different one is left.
+// REQUIRES: there are samples.
 MatrixF ChooseSeeds(MatrixF samples, Index clusters, const RunContext& context);
 
 }  // namespace bitpool

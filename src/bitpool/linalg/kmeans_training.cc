@@ -314,9 +314,9 @@ class Lloyd {
     VectorF column;
   };
 
-  // As many as are needed to fill this many clusters. Of a shard's samples, which differ, at most
-  // `empty` are taken, as many equal one that was taken from another shard, and one for each
-  // cluster is its last.
+  // As many as are needed to fill this many clusters. Of a shard's samples, which all differ, at
+  // most `empty` are taken, at most `empty` more equal one that was taken from another shard, and
+  // at most one for each cluster is its last.
   std::vector<FarSample> Farthest(Index empty) const {
     FarthestPass pass(2 * empty + options_.clusters);
     std::vector<FarSample> all;

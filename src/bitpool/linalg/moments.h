@@ -14,9 +14,9 @@
 //
 // A block is cut into chunks; each is centred by its own mean, multiplied in single precision, and
 // added to sums in double precision with the correction of Chan, Golub and LeVeque for the
-// difference of the means. A mean that is large against the spread therefore costs no precision,
-// and the sums of parts (shards, machines) merge into those of the whole. The relative error of a
-// scatter is that of single precision products, about 1e-6 of its largest entry.
+// difference of the means. A mean that is large compared with the spread therefore costs no
+// precision, and the sums of parts (shards, machines) merge into those of the whole. The relative
+// error of a scatter is that of single precision products, about 1e-6 of its largest entry.
 //
 // All values must be finite and small enough for their squares to fit into single precision (below
 // about 1e18); otherwise kInvalidArgument is thrown, which names the column where one is to blame,
@@ -65,7 +65,7 @@ class CrossScatter {
   // From parts that were summed elsewhere. Throws kInvalidArgument when their sizes do not agree.
   CrossScatter(Index count, VectorD input_mean, VectorD target_mean, MatrixD scatter);
 
-  // Column i of both belongs together.
+  // Column i of one belongs to column i of the other.
   void Add(const MatrixFRef& inputs, const MatrixFRef& targets);
   void Merge(const CrossScatter& other);
   void Visit(FieldVisitor& fields);

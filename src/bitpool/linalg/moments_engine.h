@@ -14,7 +14,7 @@ namespace bitpool::moments_internal {
 
 // Columns summed in single precision before they join the sums in double precision.
 inline constexpr Index kChunkColumns = 1024;
-// Side of the squares of a product that threads share: as large as needed to multiply at full
+// Side of the square tiles of a product that threads share: as large as needed to multiply at full
 // speed.
 inline constexpr Index kTile = 512;
 // With fewer tiles than this the threads share chunks, not tiles, and find them in their caches.
@@ -36,7 +36,8 @@ struct CentredChunk {
     const ColumnsView block = source.Read(first, count, buffer);
     mean.setZero(block.rows());
     for (Index column = 0; column < count; ++column) AddColumn(block.col(column).data());
-    // Sums of floats cannot overflow a double, so a sum that is not finite has a value that is not.
+    // Sums of floats cannot overflow a double, so a sum that is not finite contains a value that is
+    // not.
     if (!mean.allFinite()) RequireFinite(block, number);
     mean /= static_cast<double>(count);
     values.resize(block.rows(), count);
@@ -305,7 +306,7 @@ class MomentsEngine {
 
   void Finish() {
     if (scatter_ != nullptr) {
-      // No entry is larger than the largest of the diagonal, so only that can overflow first.
+      // No entry is larger than the largest on the diagonal, so only that one can overflow first.
       if (!scatter_->diagonal().allFinite()) ThrowTooLarge();
       CopyLowerToUpper(*scatter_);
     }

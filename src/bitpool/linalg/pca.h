@@ -13,7 +13,7 @@ namespace bitpool {
 struct PcaOptions {
   Index components = 64;  // directions to keep, at most the dimension of the data
 
-  // Throws kInvalidArgument when a field has no meaning.
+  // Throws kInvalidArgument when a field is invalid.
   void Validate() const;
 };
 
@@ -44,8 +44,8 @@ struct Pca {
 };
 
 // Throws kInvalidArgument without samples, or for components that are not in [1, dimension]. Where
-// the data does not vary (as constant data, or with fewer samples than dimensions) the basis is
-// completed by any orthonormal directions, of variance zero.
+// the data does not vary (constant data, or fewer samples than dimensions) the basis is completed
+// by arbitrary orthonormal directions, of variance zero.
 Pca ComputePca(const Moments& moments, Index components);
 
 // The same from the data, in one pass.

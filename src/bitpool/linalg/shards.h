@@ -138,7 +138,7 @@ S RunSums(Shards& shards, SumPass<S>& pass, S blank, const RunContext& context) 
 // Shards in this process, which compute one after the other, each with all threads.
 class LocalShards : public Shards {
  public:
-  // The shards must outlive this. Throws kInvalidArgument unless they are all samples in order.
+  // The shards must outlive this. Throws kInvalidArgument unless they cover all samples, in order.
   explicit LocalShards(std::vector<Shard*> shards);
 
   Index size() const override { return size_; }
@@ -149,7 +149,7 @@ class LocalShards : public Shards {
   Index size_;
 };
 
-// Throws kInvalidArgument unless the places are all samples, in order. Returns their number.
+// Throws kInvalidArgument unless the places cover all samples, in order. Returns their number.
 Index RequireWhole(const std::vector<ShardPlace>& places);
 
 }  // namespace bitpool

@@ -19,8 +19,8 @@
 // the place of a sample in the whole alone. Samples are summed in chunks of up to kShardAlignment
 // (512, 1024 or 2048, as the computation likes). Chunks are added from left to right within a block
 // of kSumBlock samples, and blocks from left to right in the whole. A shard begins at a multiple of
-// kShardAlignment. Of the blocks that begin in it, it needs to keep one sum each; of a block that
-// began before it, the sum of every chunk. Shards of whole blocks are therefore the cheap ones, and
+// kShardAlignment. It needs to keep one sum for each block that begins in it and, of a block that
+// began before it, the sum of every chunk. Shards of whole blocks are therefore the cheap ones, but
 // any others are possible.
 
 namespace bitpool {
@@ -89,7 +89,7 @@ class PrefixedFields : public FieldVisitor {
   std::string prefix_;
 };
 
-// What adds up: after a.Merge(b), a is of the samples of both, those of b after those of a.
+// What adds up: after a.Merge(b), a sums over the samples of both, those of b after those of a.
 // Visit checks what it has read, and throws kInvalidArgument for fields that do not agree. A value
 // made without arguments is only good for being read into.
 template <class T>
@@ -128,7 +128,7 @@ class Sums {
   std::vector<std::pair<std::string, MatrixD>> matrices_;
 };
 
-// What a step of a training gives back of a shard.
+// What a step of training gives back for a shard.
 class Part {
  public:
   virtual ~Part() = default;
@@ -169,7 +169,7 @@ class TermBuilder {
   TermBuilder(const ShardPlace& place, S blank, std::optional<S> initial = {})
       : place_(place), blank_(std::move(blank)), initial_(std::move(initial)) {}
 
-  // The sums that the chunk from sample `first` of the whole on is to be added to.
+  // The sums that the chunk beginning at sample `first` of the whole is to be added to.
   S& At(Index first) {
     const Index block = first - first % kSumBlock;
     const bool goes_on = !terms_.terms.empty() && first != block && block >= place_.first;
@@ -182,7 +182,7 @@ class TermBuilder {
  private:
   void Begin(Index first) {
     auto& terms = terms_.terms;
-    // Everything before the last block is known from the beginning of the whole on: one sum.
+    // Where the shard begins the whole, everything before its last block is one sum.
     if (place_.first == 0 && terms.size() == 2) {
       terms[0].sums.Merge(terms[1].sums);
       terms.pop_back();

@@ -96,7 +96,7 @@ TEST(SumTerms, ShardsOfWholeBlocksKeepOneSumEach) {
   EXPECT_THAT(FirstsOf(kSumBlock, 2 * kSumBlock), ElementsAre(kSumBlock));
   EXPECT_THAT(FirstsOf(kSumBlock, 3 * kSumBlock + 2048),
               ElementsAre(kSumBlock, 2 * kSumBlock, 3 * kSumBlock));
-  // From the beginning on, two are enough at any length.
+  // For a shard that begins the whole, two are enough at any length.
   EXPECT_THAT(FirstsOf(0, 5 * kSumBlock), ElementsAre(0, 4 * kSumBlock));
   // The chunks of a block that began elsewhere are apart.
   EXPECT_THAT(FirstsOf(kSumBlock - 2048, kSumBlock + 4096),
@@ -112,7 +112,7 @@ TEST(Sums, RefuseToMergeOthers) {
 }
 
 TEST(Moments, AnyCutHasTheBitsOfTheWhole) {
-  // A mean that is large against the spread makes the corrections matter.
+  // A mean that is large compared with the spread makes the corrections matter.
   constexpr Index kTotal = kSumBlock + 9000;
   MatrixF x = Random(1).NormalMatrix(3, kTotal);
   MatrixF t = Random(2).NormalMatrix(2, kTotal);

@@ -49,8 +49,8 @@ Evaluation EvaluateAsymmetric(const BinaryCodes& database, const MatrixFRef& wei
 // many threads at once.
 using DistanceFunction = std::function<void(Index query, std::span<float> distances)>;
 
-// Ranks by real distances, of which equal ones are ties. Throws kInvalidArgument, which names the
-// query and the item, for a distance that is not a number.
+// Ranks by real distances, of which equal ones are ties. Throws kInvalidArgument, naming the query
+// and the item, for a distance that is not a number.
 Evaluation EvaluateDistances(const DistanceFunction& distances, const GroundTruth& truth,
                              const Protocol& protocol, const RunContext& context);
 

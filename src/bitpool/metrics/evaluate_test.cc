@@ -23,7 +23,7 @@ BinaryCodes RandomCodes(Random& random, int bits, Index count) {
   return BinaryCodes::FromSigns(random.NormalMatrix(bits, count));
 }
 
-// Every query has some relevant and some ignored items, but for every fifth, which has none.
+// Every query has some relevant and some ignored items, except every fifth, which has none.
 ListedTruth RandomTruth(Random& random, Index queries, Index database) {
   ListedTruth truth(database);
   for (Index query = 0; query < queries; ++query) {

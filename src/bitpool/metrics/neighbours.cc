@@ -91,7 +91,7 @@ class Nearest {
 // With x and q relative to the same centre, ‖x − q‖² = ‖x‖² − 2xᵀq + ‖q‖². Computed in single
 // precision (the centring included) this is wrong by at most κ(‖x‖ + ‖q‖)² ≤ 2κ(‖x‖² + ‖q‖²),
 // κ = (D + 8) units of rounding, plus what is lost in products too small for a float. So x is
-// farther than a limit for sure where
+// certainly farther than a limit where
 //   (1 − 2κ)‖x‖² − 2xᵀq > limit − (1 − 2κ)‖q‖².
 // The error of a far x is in its own term and does not blur the others.
 class NeighbourSearch {

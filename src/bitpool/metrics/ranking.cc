@@ -20,7 +20,7 @@ double Ratio(Index part, Index whole) {
   return whole == 0 ? kNothingRelevant : static_cast<double>(part) / static_cast<double>(whole);
 }
 
-// Puts an item after the others. Neighbours of the same worth share a group.
+// Puts an item after the others. Neighbours that are both relevant, or both not, share a group.
 void AppendPure(bool relevant, std::vector<TieGroup>& groups) {
   if (groups.empty() || (groups.back().relevant > 0) != relevant) groups.emplace_back();
   ++groups.back().items;
@@ -55,7 +55,6 @@ void SortByDistance(std::vector<RankedItem>& items) {
 }
 
 // The items that are not ignored, nearest first, in the order of the input where equal.
-
 std::vector<RankedItem> SortItems(std::span<const float> distances,
                                   std::span<const Judgement> judgements) {
   std::vector<RankedItem> items;
@@ -128,7 +127,7 @@ struct PlaceSums {
 };
 
 // Calls visit(x, weight) for the numbers x of relevant items among `count` that are drawn from the
-// group without putting back. The weights are probabilities but for a common factor, the largest
+// group without replacement. The weights are probabilities but for a common factor, the largest
 // about 1. From the likeliest x they fall faster and faster, so tails that are too small to count
 // are left out.
 template <class Visit>

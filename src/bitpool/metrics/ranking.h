@@ -32,8 +32,8 @@ struct Ranking {
 Ranking RankByHamming(std::span<const uint16_t> distances, std::span<const Judgement> judgements,
                       int bits);
 
-// A group for each different distance. Throws kInvalidArgument, which names the item, for a
-// distance that is not a number. REQUIRES: distances.size() == judgements.size().
+// A group for each different distance. Throws kInvalidArgument, naming the item, for a distance
+// that is not a number. REQUIRES: distances.size() == judgements.size().
 Ranking RankByDistance(std::span<const float> distances, std::span<const Judgement> judgements);
 
 // What to do about the order inside a tie.
@@ -47,7 +47,7 @@ enum class TiePolicy : uint8_t {
 };
 
 // Splits mixed groups in two for kOptimistic and kPessimistic; leaves them for kExpected. Throws
-// kInvalidArgument for kInputOrder, which groups do not know.
+// kInvalidArgument for kInputOrder, since groups do not know the order of the input.
 Ranking BreakTies(Ranking ranking, TiePolicy policy);
 
 // For kInputOrder: groups that are relevant as a whole or not at all, so that nothing is left to
@@ -77,7 +77,7 @@ struct ApDefinition {
   ApDivisor divisor = ApDivisor::kExisting;
   Index cutoff = 0;  // only this many results count, the first; 0: all
 
-  // Throws kInvalidArgument when a field has no meaning.
+  // Throws kInvalidArgument when a field is invalid.
   void Validate() const;
 };
 

@@ -114,8 +114,8 @@ TEST(AveragePrecision, AgreesWithTheDefinitionWithoutTies) {
   }
 }
 
-// A cutoff inside a tie that is too large for counting its orders: probabilities of the number
-// found by logarithms of factorials, and the mean place by place.
+// A cutoff inside a tie that is too large for counting its orders: the probabilities of the number
+// found come from logarithms of factorials, and the mean is taken place by place.
 TEST(AveragePrecision, CutsLargeTies) {
   const auto log_choose = [](Index n, Index k) {
     const auto log_factorial = [](Index m) { return std::lgamma(static_cast<double>(m) + 1); };
@@ -214,7 +214,7 @@ TEST(BreakTies, IsOneOfTheOrders) {
   EXPECT_THAT(RefusalOf([] { BreakTies({}, TiePolicy::kInputOrder); }), HasSubstr("order of the"));
 }
 
-// Finding one more can lower the mean over the found, which docs/metrics.md warns of.
+// Finding one more can lower the mean over those found, which docs/metrics.md warns of.
 TEST(BreakTies, DoesNotBoundAveragesOverTheFound) {
   const Ranking ranking = MakeRanking({{1, 1}, {10, 0}, {2, 1}});
   const ApDefinition definition{.divisor = ApDivisor::kFound, .cutoff = 12};

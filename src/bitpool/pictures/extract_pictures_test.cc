@@ -38,7 +38,7 @@ PictureExtraction Job(const TempFolder& folder) {
   return job;
 }
 
-// Names that are not in the order they were written; the last is no UTF-8.
+// Names that are not in the order they were written; the last is not UTF-8.
 std::vector<std::string> WriteSpots(const TempFolder& folder) {
   std::vector<std::string> names;
   for (int i = 0; i < 9; ++i) {
@@ -51,7 +51,7 @@ std::vector<std::string> WriteSpots(const TempFolder& folder) {
   return names;
 }
 
-// What a file in half precision has of the numbers.
+// The numbers as a file in half precision holds them.
 MatrixF Rounded(MatrixF values) {
   for (float& value : values.reshaped()) value = HalfToFloat(FloatToHalf(value));
   return values;

@@ -11,7 +11,7 @@
 namespace bitpool {
 namespace {
 
-// Of the random numbers.
+// Random-number streams.
 constexpr uint64_t kPictureStream = 111, kFeatureStream = 112;
 
 std::vector<uint64_t> Draw(Random random, size_t count, Index most) {

@@ -13,7 +13,7 @@ namespace bitpool {
 struct ReductionTraining {
   Index dimension = 512;    // to reduce to; fewer where there are not twice as many features
   Index pictures = 300;     // to learn from, drawn by the seed; all where there are fewer
-  Index features = 30'000;  // of all of these, from each its share
+  Index features = 30'000;  // from all of these pictures; each contributes its share
 
   // Throws kInvalidArgument, naming the field and what was expected.
   void Validate() const;

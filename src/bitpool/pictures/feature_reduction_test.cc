@@ -28,7 +28,7 @@ TEST(LearnReduction, IsTheSameAtAnyNumberOfThreads) {
   EXPECT_NE(one.Parameters(), other.Parameters());
 }
 
-// Of all features of all pictures, the reduction is plainly that of their PCA.
+// Given all features of all pictures, the reduction is simply that of their PCA.
 TEST(LearnReduction, LearnsFromAllWhereThereAreFew) {
   MatrixF all(8, 40);
   all << Features(0, 20), Features(1, 20);

@@ -17,8 +17,8 @@ CoderTraining SceneTraining(const NamedNetwork& network);
 // A network that gives codes by itself: the signs of its output are the bits.
 struct CodeNetwork {
   CnnPaths files;
-  CnnOptions options = {.layer = ""};  // no layer: what the network gives in the end
-  double threshold = 0;  // an output of this and more is a 1; for 0 and 1 as outputs, 0.5
+  CnnOptions options = {.layer = ""};  // no layer: the network's final output
+  double threshold = 0;  // an output of this or more is a 1; for outputs of 0 and 1, 0.5
   // With these pictures the output, centred, is rotated so that little is lost by taking its signs
   // (ITQ).
   std::vector<std::filesystem::path> rotate_on = {};

@@ -24,9 +24,9 @@ MatrixF Mixture() {
   return mixture;
 }
 
-// Written as ONNX: `light` gives the pixels, `mean` their mean, `code` the mixture of it.
+// Written as ONNX: `light` gives the pixels, `mean` their mean, `code` the mixture of that mean.
 fs::path WriteNetwork(const TempFolder& folder) {
-  const MatrixF rows = Mixture().transpose();  // column-major: an output after the other
+  const MatrixF rows = Mixture().transpose();  // column-major: one output after another
   OnnxGraph graph("colours");
   graph.AddInput("data", {1, 3, kSide, kSide});
   graph.AddNode("Relu", "light", {"data"});

@@ -39,8 +39,8 @@ const std::vector<NamedNetwork>& NamedNetworks();
 
 // The network that `names` means, at its place in the folder of the data: a name; one or two files
 // (.onnx, or .prototxt and .caffemodel), which are used as squeezenet is unless something else is
-// asked for; or, where there are none, squeezenet. Throws kInvalidArgument for a name that is
-// neither known nor that of a file, listing the known.
+// asked for; or squeezenet if `names` is empty. Throws kInvalidArgument for a name that is neither
+// a known name nor that of a file, listing the known names.
 NamedNetwork FindNetwork(const std::vector<std::string>& names,
                          const std::filesystem::path& data_folder);
 

@@ -28,9 +28,9 @@ struct PictureCode {
   std::vector<uint8_t> code;  // packed bits
   VectorF projection;         // h before rounding, one number per bit
   PictureFacts facts;         // of the original
-  Index descriptors = 0;      // local features it was made of
-  // As it was decoded to be described, so that a thumbnail need not decode it again; empty where
-  // the code was made of features.
+  Index descriptors = 0;      // local features it was made from
+  // The picture as it was decoded for describing, so that a thumbnail need not decode it again;
+  // empty when the code was made from features.
   Picture decoded = {};
 };
 
@@ -39,12 +39,12 @@ struct PictureCode {
 // number of threads. Never changes, may be used from many threads, and copies share everything.
 class PictureCoder {
  public:
-  // Throws kInvalidArgument for a model that takes vectors, unless a picture has just one, and for
-  // features of another dimension.
+  // Throws kInvalidArgument for a model that takes vectors, unless a picture has just one vector,
+  // and for features of another dimension.
   PictureCoder(PictureDescriber describer, StoredModel model);
 
   int bits() const;
-  // Of everything that decides the codes. Only codes of equal digests can be compared.
+  // A digest of everything that determines the codes. Only codes of equal digests can be compared.
   const std::string& digest() const;
   const PictureDescriber& describer() const;
   const StoredModel& model() const;
@@ -52,9 +52,9 @@ class PictureCoder {
   // Throws as DecodePicture; kInvalidArgument, "no local features", where there is nothing to
   // describe.
   PictureCode Encode(std::span<const std::byte> picture) const;
-  // Of the mirror image of the picture: its code is near those of mirrored copies.
+  // The code of the picture's mirror image: it is near those of mirrored copies.
   PictureCode EncodeMirrored(std::span<const std::byte> picture) const;
-  // The local features, embedded, that Encode pools.
+  // The embedded local features that Encode pools.
   MatrixF Describe(const Picture& picture) const;
   // What Encode makes of them. REQUIRES: at least one.
   PictureCode EncodeFeatures(MatrixF features, PictureFacts facts) const;
@@ -83,8 +83,8 @@ struct CoderTraining {
   MethodSettings hash = {.method = "sah", .bits = 64};  // a method that needs no labels
   // Of every picture, for methods that learn from views and only for those.
   ViewPlan views = {};
-  // Dimensions of a network's features after a local PCA, learned from the pictures; 0: as they
-  // come.
+  // Dimensions of a network's features after a local PCA, learned from the pictures; 0: the
+  // features as they come.
   Index reduced = 0;
   Index pictures = 2000;   // learn from at most this many, drawn by the seed
   Index sample = 200'000;  // local features the embedding learns from, at most
@@ -95,11 +95,11 @@ struct CoderTraining {
 
 struct TrainedCoder {
   PictureCoder coder;
-  // Of the pictures it learned from, by the checksum of their bytes: those that Encode would make,
-  // without describing the pictures again.
+  // The codes of the pictures it learned from, by the checksum of their bytes: those that Encode
+  // would make, without describing the pictures again.
   std::map<uint64_t, PictureCode> codes;
   TrainingSummary summary;            // of the hash functions
-  std::vector<FailedPicture> failed;  // of those drawn, the ones that could not be used
+  std::vector<FailedPicture> failed;  // of those drawn, the ones it could not use
 };
 
 // Learns a coder from pictures. Their features are kept in the folder `scratch`, which is made when
@@ -111,8 +111,8 @@ struct TrainedCoder {
 // - the embedding has only as many anchors as there are features to learn it from (four for each of
 //   its components), and there is none where two anchors would be too many;
 // - without views, each picture is learned several times, as a whole and as random halves of its
-//   features, so that there are four samples for each bit and the bits tell apart more
-//   than these pictures.
+//   features, so that there are four samples for each bit and the bits tell apart more than just
+//   these pictures.
 //
 // A picture that cannot be used is reported and the others are used. Stopped, it throws kCancelled,
 // or gives what is learned by then with summary.interrupted. Throws kInvalidArgument when no

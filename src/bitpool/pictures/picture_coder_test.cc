@@ -248,7 +248,8 @@ TEST(PictureCoder, DenseFeaturesToo) {
   EXPECT_GT(code.descriptors, 50);
 }
 
-// Few pictures are enough for all bits: they differ, and tell apart pictures that were not there.
+// Few pictures are enough for all bits: the bits differ, and tell apart pictures that were not
+// learned from.
 TEST(PictureCoder, LearnsFromFewPictures) {
   for (const int count : {1, 2, 3, 10}) {
     const TempFolder folder;

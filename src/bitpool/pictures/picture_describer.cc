@@ -18,7 +18,7 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::json;
 
-// To be increased with every change that gives other features for the same picture: in decoding,
+// Must be increased with every change that gives other features for the same picture: in decoding,
 // scaling or an extractor.
 constexpr int kPreprocessingVersion = 1;
 

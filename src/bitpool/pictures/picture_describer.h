@@ -41,8 +41,8 @@ struct NetworkBytes {
   std::vector<std::byte> definition, weights;
 };
 
-// What decides the features, without the network: the settings of the kind alone, and the version
-// of all that is done with pictures before (decoding, scaling) and in the extractors.
+// What determines the features, apart from the network: the settings of this kind alone, and the
+// version of everything done with pictures beforehand (decoding, scaling) and in the extractors.
 nlohmann::json DescribeExtractor(const ExtractorSettings& settings);
 // Throws kCorrupt for anything that DescribeExtractor did not make, kUnsupported for a version that
 // is newer than this program.
@@ -53,8 +53,8 @@ ExtractorSettings ParseExtractor(const nlohmann::json& description);
 // share everything.
 class PictureDescriber {
  public:
-  // Throws kInvalidArgument for settings without meaning or an embedding of another dimension, and
-  // as CnnExtractor.
+  // Throws kInvalidArgument for invalid settings or an embedding of another dimension, and as
+  // CnnExtractor.
   PictureDescriber(const ExtractorSettings& settings, NetworkBytes network,
                    std::optional<TriangulationEmbedding> embedding);
   // The same with the files that settings.network names, which are read. Throws also kNotFound.
@@ -67,7 +67,7 @@ class PictureDescriber {
   Index dimension() const;  // of a feature
   // Whether a picture has one feature, a vector of the whole, and needs no pooling.
   bool gives_one_vector() const;
-  // Of everything that decides the features. Equal digests mean equal features.
+  // A digest of everything that determines the features. Equal digests mean equal features.
   const std::string& digest() const;
 
   // The same with features that are reduced as soon as they are extracted, before any embedding.
@@ -102,8 +102,8 @@ struct DescribedPicture {
 };
 
 // Reads and describes the files in parallel and calls take(i, picture) for each, in order, on the
-// calling thread. Two pictures for each thread are in memory at once. A picture without features
-// has failed like one that cannot be read. With a plan, the views of every picture are described
+// calling thread. Two pictures per thread are in memory at once. A picture without features counts
+// as failed, like one that cannot be read. With a plan, the views of every picture are described
 // too.
 void DescribePictures(Env& env, const PictureDescriber& describer,
                       const std::vector<std::filesystem::path>& files, Progress& progress,

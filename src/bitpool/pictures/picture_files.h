@@ -14,7 +14,7 @@ namespace bitpool {
 
 // A file that looks like a picture by its name.
 struct FoundPicture {
-  std::string path;      // from the folder that was searched, its bytes as the system has them
+  std::string path;      // relative to the folder searched, in the system's bytes
   uint64_t size = 0;     // in bytes
   int64_t mtime_ns = 0;  // last change, nanoseconds since 1970
 };
@@ -31,7 +31,7 @@ bool HasPictureName(const std::filesystem::path& path);
 
 // What is passed over in the search for pictures.
 struct PictureSearch {
-  bool hidden_folders = true;  // false: not into folders whose names begin with a point
+  bool hidden_folders = true;  // false: skip folders whose names begin with a dot
   // Patterns with *, ? and [ ] of files and folders that are left out. One without a slash is
   // compared with names, one with a slash with paths from the folder that is searched, where * does
   // not stand for a slash.

@@ -86,7 +86,7 @@ TEST(PictureFiles, GoesOnBehindAFolderThatCannotBeListed) {
   EXPECT_EQ(unreadable[0].path, folder / "shut");
 }
 
-// The same where the tests run as root: a name that is too long to be opened.
+// The same where the tests run as root: a name that is too long to open.
 TEST(PictureFiles, GoesOnBehindAPathThatIsTooLong) {
   const TempFolder folder;
   WriteText(folder / "z.jpg", "1");

@@ -12,11 +12,12 @@ inline constexpr int kShippedBits = 64;
 // million at once. Read when it is first asked for; may be called from many threads.
 const PictureCoder& ShippedCoder();
 
-// How a coder like it is learned from pictures of one's own; `kind` says what to search for, and
-// there is a way for copies and for scenes. Throws kInvalidArgument for another kind.
+// How a coder like it is learned from one's own pictures. `kind` says what to search for; copies
+// and scenes are possible. Throws kInvalidArgument for another kind.
 CoderTraining TrainingLikeShipped(ViewKind kind, int bits);
 
-// Fewer pictures of one's own are refused: the shipped coder has learned from more (docs/coder.md).
+// Fewer pictures of the user's own are refused: the shipped coder has learned from more
+// (docs/coder.md).
 inline constexpr Index kLeastPicturesToLearn = 1000;
 
 }  // namespace bitpool

@@ -62,8 +62,8 @@ BITPOOL_INLINE void Dots(const Columns& columns, const float* in, float* factors
   }
 }
 
-// out += Σ vⱼ factors[j] over the first kCount columns. Asks for the same rows of the columns from
-// `next` on meanwhile: the processor by itself looks ahead no further than the end of a page.
+// out += Σ vⱼ factors[j] over the first kCount columns. Meanwhile prefetches the same rows of the
+// columns from `next` on: the processor by itself looks ahead no further than the end of a page.
 template <Index kCount>
 BITPOOL_INLINE void AddColumns(const Columns& columns, const float* next, const float* factors,
                                float* out) {

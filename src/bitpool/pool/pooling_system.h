@@ -23,7 +23,7 @@ struct PoolingOptions {
   int max_iterations = 100;  // products with VVᵀ, at most
   PoolingSolver solver = PoolingSolver::kAuto;  // how to solve
 
-  // Throws kInvalidArgument when a field has no meaning. μ = 0 is refused: without it the system of
+  // Throws kInvalidArgument when a field is invalid. μ = 0 is refused: without it the system of
   // fewer than D different descriptors is singular.
   void Validate() const;
 };
@@ -54,7 +54,7 @@ struct Pooled {
   bool converged = true;                          // false only from kConjugateGradients by request
 };
 
-// Of a function of φ.
+// The gradient of a function of φ.
 struct PoolingGradient {
   VectorD attention;  // with respect to a; has D numbers even where there is none
   double log_mu = 0;  // with respect to log μ

@@ -42,7 +42,7 @@ std::optional<Axis> FitAxis(std::span<const double> values, const AxisOptions& o
 std::vector<std::string> TickLabels(std::span<const double> ticks, bool by_powers);
 
 // Positions as near as possible (by squares) to the wanted ones, in the same order, at least `gap`
-// apart, and between low and high if there is room; if not, they run over `high`. Equal ones keep
+// apart, and between low and high if there is room; if not, they run past `high`. Equal ones keep
 // the order they are given in.
 std::vector<double> MoveApart(std::span<const double> wanted, double gap, double low, double high);
 

@@ -58,11 +58,11 @@ inline constexpr const char* kMap = "mAP";
 inline constexpr const char* kAsymmetricMap = "asymmetric_mAP";
 
 // The table of kMap with a line for kAsymmetricMap after that of each method, where it was
-// measured, so that nobody mistakes the gain of asking with real numbers for that of a method. The
-// best of each metric is emphasised.
+// measured, so that nobody mistakes the gain of searching with real numbers for that of a method.
+// The best of each metric is emphasised.
 ReportTable MapTableOf(const Experiment& experiment, std::string_view number_format);
 
-// That table, and what its lines are.
+// Adds that table, and says what its lines are.
 void AddMapTable(const Experiment& experiment, std::string_view caption, Report& report);
 
 // A line per method over the bits. Throws as TableOf.

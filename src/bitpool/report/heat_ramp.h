@@ -13,7 +13,7 @@ struct RampColour {
 };
 
 // From the colour nearest to the page (0) to the one farthest from it (1). Lightness is linear in
-// OKLab, so equal steps look equal, and without colour vision too.
+// OKLab, so equal steps look equal, even without colour vision.
 RampColour RampAt(double share, Theme theme);
 
 }  // namespace bitpool

@@ -133,7 +133,7 @@ inline std::vector<MarkupElement> ReadMarkup(std::string_view page) {
   return MarkupReader(page).Read();
 }
 
-// Those of a name and, unless that is empty, of a class.
+// The elements of a name and, unless that is empty, of a class.
 inline std::vector<MarkupElement> Select(const std::vector<MarkupElement>& elements,
                                          std::string_view name, std::string_view css_class = {}) {
   std::vector<MarkupElement> found;

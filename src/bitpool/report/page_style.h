@@ -4,8 +4,8 @@
 
 namespace bitpool {
 
-// The style sheet of reports and of the charts in them: one theme by day, one by night, and the one
-// of the day on paper.
+// The style sheet of reports and of the charts in them: one theme by day, one by night, and the
+// day's theme on paper.
 std::string_view PageStyle();
 
 }  // namespace bitpool

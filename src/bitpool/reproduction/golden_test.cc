@@ -119,12 +119,12 @@ TEST_F(GoldenTest, ImagesWithLabels) {
       {{"sash", 87.70}, {"sdh", 89.87}, {"bre", 87.82}, {"cca-itq", 86.33}});
 }
 
-// KSH has a slice of its own. With as few samples as above its kernel features can say anything
-// about them, its spectral solution then is an eigenvector of the labels themselves, whose largest
-// eigenvalue every class but one repeats, and the greedy search over bits begins anywhere in that
-// plane: the last bit of a product, which differs between processors, moved a run from 78 to 86.
-// Here, where the samples are more than their features can say, changing them by 1e-5 and OpenBLAS
-// for any of five processors left every run as it was.
+// KSH has a slice of its own. With as few samples as above, its kernel features can fit anything
+// about them. Its spectral solution is then an eigenvector of the labels themselves, whose largest
+// eigenvalue occurs once for every class but one, and the greedy search over bits begins anywhere
+// in that plane: the last bit of a product, which differs between processors, moved a run from 78
+// to 86. Here, where there are too many samples for their features to fit just anything, neither
+// changing them by 1e-5 nor using OpenBLAS's kernels for any of five processors changed a run.
 TEST_F(GoldenTest, MoreImagesWithLabels) {
   Expect(
       [](const RunSite& site) {

@@ -17,7 +17,7 @@ std::string Digest(const std::string& text) {
   return ContentDigest(std::as_bytes(std::span(text))).substr(0, 12);
 }
 
-// Tells the files of a folder of pictures; nothing for a folder that is not here.
+// Identifies the files of a folder of pictures; empty for a folder that is not here.
 std::string DigestOfPictures(Env& env, const fs::path& folder, const RunContext& context) {
   if (folder.empty() || !env.IsFolder(folder)) return "";
   std::string text;

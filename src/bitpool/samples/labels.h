@@ -8,7 +8,7 @@
 
 namespace bitpool {
 
-// Classes are numbers below this: counting the members of each takes a place for all of them.
+// Classes are numbers below this: counting the members of each takes room for all of them.
 inline constexpr int32_t kMaxClasses = 1 << 22;
 
 // The classes of each item: one, several, or none. Classes are numbers from 0.

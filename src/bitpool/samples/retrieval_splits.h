@@ -8,7 +8,7 @@
 
 namespace bitpool {
 
-// Which images of a labelled set are learned from, are searched, and are queries (section VII-A of
+// Which images of a labelled set are learned from, searched, or used as queries (section VII-A of
 // the paper). Images are ascending; the same seed gives the same split.
 struct RetrievalSplit {
   std::vector<Index> training;
@@ -23,7 +23,7 @@ struct SplitOptions {
   Index training_per_class = 500;  // 0: the whole database
   double seen_share = 0.7;         // of the classes, where some are unseen
 
-  // Throws kInvalidArgument when a field has no meaning.
+  // Throws kInvalidArgument when a field is invalid.
   void Validate() const;
 };
 
@@ -48,9 +48,9 @@ RetrievalSplit SplitUnseen(const Labels& train, const Labels& test, const SplitO
 // both kinds are left out of the training; they would show it what is to be unseen.)
 RetrievalSplit SplitUnseenSampled(const Labels& labels, const SplitOptions& options, uint64_t seed);
 
-// Only the `count` classes that most images have, numbered from 0 in this order; the lower number
-// first where they are equal. NUS-WIDE is used with its 21 most frequent. Throws kInvalidArgument
-// when fewer classes occur.
+// Only the `count` most frequent classes, renumbered from 0 in the order of their frequency; of
+// equally frequent ones the lower number comes first. NUS-WIDE is used with its 21 most frequent.
+// Throws kInvalidArgument when fewer classes occur.
 Labels KeepFrequentClasses(const Labels& labels, Index count);
 
 }  // namespace bitpool

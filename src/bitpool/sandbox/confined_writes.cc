@@ -12,10 +12,10 @@
 namespace bitpool {
 namespace {
 
-// Later than the headers of Debian 12.
+// Newer than the headers of Debian 12.
 constexpr uint64_t kTruncate = uint64_t{1} << 14;  // from version 3 on
 
-// What a file can be granted; the rest is about the entries of folders.
+// The rights that can be granted on a file; the others are about the entries of folders.
 constexpr uint64_t kOfFiles = LANDLOCK_ACCESS_FS_WRITE_FILE | kTruncate;
 constexpr uint64_t kWriting =
     LANDLOCK_ACCESS_FS_WRITE_FILE | LANDLOCK_ACCESS_FS_REMOVE_DIR | LANDLOCK_ACCESS_FS_REMOVE_FILE |
@@ -37,8 +37,8 @@ class Descriptor {
   int number_;
 };
 
-// The rights over writing that this system knows; 0 where it does not know moves between folders,
-// which a first version always forbids and a library needs.
+// The write rights that this system knows; 0 where it does not know moves between folders, which
+// the first version always forbids and a library needs.
 uint64_t KnownRights() {
   const long version =
       syscall(SYS_landlock_create_ruleset, nullptr, size_t{0}, LANDLOCK_CREATE_RULESET_VERSION);

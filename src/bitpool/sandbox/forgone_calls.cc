@@ -46,7 +46,7 @@ class Filter {
       const int call = seccomp_syscall_resolve_name(name);
       if (call == __NR_SCMP_ERROR) continue;  // this libseccomp does not know it
       const int result = seccomp_rule_add(filter_.get(), SCMP_ACT_ERRNO(EPERM), call, 0);
-      if (result != 0 && result != -EDOM) return false;  // EDOM: none of this processor
+      if (result != 0 && result != -EDOM) return false;  // EDOM: not a call of this processor
     }
     return true;
   }
@@ -54,7 +54,7 @@ class Filter {
   // Characters that are pushed into the terminal run as commands when the program has ended.
   bool ForbidTyping() {
     for (const unsigned request : {TIOCSTI, TIOCLINUX}) {
-      // By hand: libseccomp's macro for it is C, which Clang does not take as C++.
+      // By hand: libseccomp's macro for it is C that Clang does not accept as C++.
       const scmp_arg_cmp is_request{
           .arg = 1, .op = SCMP_CMP_MASKED_EQ, .datum_a = 0xffffffffU, .datum_b = request};
       if (seccomp_rule_add_array(filter_.get(), SCMP_ACT_ERRNO(EPERM), SCMP_SYS(ioctl), 1,

@@ -5,14 +5,14 @@
 
 namespace bitpool {
 
-// Takes rights from the process that its job does not need, for good: pictures are strangers'
+// Takes from the process, for good, the rights that its job does not need: pictures are strangers'
 // bytes, and a mistake in one of their decoders should do as little harm as possible. Both
 // functions return false where the system has no such means, and then change nothing.
 
 // From now on this thread, and those it starts, make, change and remove files only in these folders
 // and below, and write to /dev/null; folders that are not there are left out. What is open stays
-// open, and reading is not touched. Threads that run already keep their rights, so this comes
-// before the first of a job. By Landlock (Linux 5.19).
+// open, and reading is not touched. Threads that run already keep their rights, so call this before
+// a job starts its first. Uses Landlock (Linux 5.19).
 bool ConfineWrites(const std::vector<std::filesystem::path>& folders);
 
 enum class Connections {
@@ -22,7 +22,7 @@ enum class Connections {
 
 // From now on no thread of this process starts a program, opens a connection, looks into or ends
 // another process, changes owners or rights of files by name, types into the terminal, or asks the
-// system for what only its administrators need: such calls fail with EPERM. By seccomp.
+// system for what only its administrators need: such calls fail with EPERM. Uses seccomp.
 bool ForgoCalls(Connections connections);
 
 }  // namespace bitpool

@@ -27,8 +27,7 @@ namespace fs = std::filesystem;
 
 constexpr int kNoMeans = 77;  // the system cannot do it
 
-// Runs `job` in a process of its own, which does not get its rights back, and gives what it
-// returns.
+// Runs `job` in a process of its own, which never gets its rights back, and returns its result.
 int InProcess(const std::function<int()>& job) {
   const pid_t child = fork();
   if (child == 0) _exit(job());
@@ -85,7 +84,7 @@ TEST(ConfineWrites, ThreadsThatAreStartedLaterAreConfinedToo) {
   }));
 }
 
-// Files without a name that get one, which is how all of ours are written.
+// Files are created without a name and then get one, which is how all of ours are written.
 TEST(ConfineWrites, FilesAreReplacedAsAWhole) {
   const testing::TempFolder folder;
   fs::create_directory(folder / "inside");
@@ -150,7 +149,7 @@ TEST(ForgoCalls, AServerAcceptsAndConnectsNowhere) {
   }));
 }
 
-// In a process that has not decoded before, so that the start of libvips is under it, too.
+// In a process that has not decoded before, so that libvips, too, starts inside the sandbox.
 TEST(Sandbox, EveryFormatIsDecodedInIt) {
   const fs::path pictures = fs::path(BITPOOL_SOURCE_DIR) / "tests/golden/formats";
   int decoded = 0;

@@ -31,12 +31,12 @@ struct ServedDecision {
   uint64_t number = 0;      // 1 and up
   std::string action = {};  // keep, not_duplicates, trash or keep_suggested
   uint64_t groups = 0;
-  std::vector<DecidedPicture> kept = {};  // of not_duplicates all
+  std::vector<DecidedPicture> kept = {};  // for not_duplicates, all
   std::vector<DecidedPicture> gone = {};  // the kept one of gone[i] is kept[keeper[i]]
   std::vector<uint64_t> keeper = {};      // empty without groups
   bool moved = false;                     // to the trash folder
   std::vector<uint64_t> in_library = {};  // decisions that the library itself keeps for it
-  std::vector<std::pair<std::string, std::string>> failures = {};  // paths that were not, and why
+  std::vector<std::pair<std::string, std::string>> failures = {};  // paths not moved, and why
   std::string time = {};
   bool undone = false;
 };
@@ -51,7 +51,7 @@ class DecisionLog {
   // Reads what is there. A file that cannot be read is passed over.
   DecisionLog(Env& env, const std::filesystem::path& library);
 
-  // Notes a decision, first, and then moves what is to go, if asked to. What cannot be moved stays
+  // Records a decision first, and then moves what is to go, if asked to. What cannot be moved stays
   // and is among the failures. `root` is the folder of the pictures.
   ServedDecision Add(ServedDecision decision, bool move, const std::filesystem::path& root);
   // Moves back what was moved and forgets the decision. Throws ProblemError: 404 when there is

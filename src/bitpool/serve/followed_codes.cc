@@ -14,7 +14,7 @@ IndexSnapshot FollowedCodes::BringTo(const LibrarySnapshot& library) {
 }
 
 bool FollowedCodes::ApplyChanges(const CatalogueSnapshot& catalogue) {
-  std::map<int64_t, std::vector<uint8_t>> last;  // what became of each id; empty: it went
+  std::map<int64_t, std::vector<uint8_t>> last;  // the last change of each id; empty: removed
   const bool known =
       catalogue.ForEachChange(generation_, [&](uint64_t id, std::span<const uint8_t> code) {
         last[static_cast<int64_t>(id)].assign(code.begin(), code.end());

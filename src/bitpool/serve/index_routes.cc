@@ -16,8 +16,8 @@ namespace {
 using nlohmann::json;
 
 constexpr int64_t kMostMatches = 10'000;
-// Of all queries of a request together, so that a body of a few megabytes cannot ask for the memory
-// of the machine: 160 MB, and some gigabytes for a moment when they are written as JSON.
+// For all queries of a request together, so that a body of a few megabytes cannot claim all memory
+// of the machine: 160 MB, and some gigabytes for a moment when the answers are written as JSON.
 constexpr int64_t kMostAnswers = 10'000'000;
 
 BinaryCodes CodesOf(const json& body, int bits) {
@@ -32,7 +32,7 @@ json ChangeJson(const ServedIndex::Change& change, const ServedIndex& index) {
           {"codes", index.codes().size()}};
 }
 
-// Raw bytes: the codes, with ids=leading after as many ids.
+// Raw bytes: the codes; with ids=leading, preceded by as many ids.
 HttpResponse AddRaw(const RouteCall& call, ServedIndex& index, bool replace) {
   const int bits = index.codes().bits();
   std::string_view bytes = call.request.body;
@@ -108,7 +108,7 @@ HttpResponse AsRaw(const Answers& answers) {
   return response;
 }
 
-// As many as there can be. Throws ProblemError for more answers than one request may have.
+// The number of answers per query. Throws ProblemError for more answers than one request may have.
 int64_t AllowedCount(bitpool::Index queries, int64_t k, const IndexSnapshot& index) {
   const int64_t count = std::min<int64_t>(k, std::max<bitpool::Index>(1, index.size()));
   if (queries <= kMostAnswers / count) return count;

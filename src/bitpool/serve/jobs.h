@@ -35,7 +35,7 @@ class Job : public ProgressSink, public std::enable_shared_from_this<Job> {
   std::stop_token stop_token() const { return stop_.get_token(); }
   void Cancel() { stop_.request_stop(); }
 
-  // These tell the watchers; progress at most a few times a second.
+  // These notify the watchers; of progress, at most a few times a second.
   void Report(const ProgressUpdate& update) override;
   void NoteFailure(const std::string& path, const std::string& reason);
   void End(JobState state, nlohmann::json summary, const std::string& error);
@@ -50,7 +50,8 @@ class Job : public ProgressSink, public std::enable_shared_from_this<Job> {
   friend class JobFeed;
 
   nlohmann::json Describe(bool failures) const;  // REQUIRES: mutex_ is held
-  // Adds an event and gives those who are to be told of it. REQUIRES: mutex_ is held
+  // Adds an event and returns the functions that wake those who wait for it. REQUIRES: mutex_ is
+  // held
   std::vector<std::function<void()>> AddEvent(const std::string& name, const nlohmann::json& data);
   double Rate() const;
 
@@ -60,7 +61,7 @@ class Job : public ProgressSink, public std::enable_shared_from_this<Job> {
   const std::string started_;
   std::stop_source stop_;
 
-  mutable std::mutex mutex_;  // of all below
+  mutable std::mutex mutex_;  // guards all below
   JobState state_ = JobState::kRunning;
   std::string ended_;
   std::string task_, unit_;
@@ -79,7 +80,7 @@ class Job : public ProgressSink, public std::enable_shared_from_this<Job> {
 // The jobs since the server was started, each on a thread of its own.
 class JobBoard {
  public:
-  // Ends the job; throws Error where the job failed.
+  // Does the job and returns its summary; throws Error when the job failed.
   using Work = std::function<nlohmann::json(Job& job)>;
 
   ~JobBoard() { StopAll(); }

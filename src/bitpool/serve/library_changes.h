@@ -8,7 +8,7 @@
 namespace bitpool {
 
 // Takes pictures that were moved to the trash folder out of the catalogue, so that nobody finds
-// them any more. Where an update is running that is left to the next one; until then the decision
+// them any more. If an update is running, this is left to the next one; until then the decision
 // alone keeps them out of duplicates.
 void ForgetMoved(ServedLibrary& served, const ServedDecision& decision);
 

@@ -40,7 +40,7 @@ class RouteMetrics {
 // One figure, with what it means, in the text format of Prometheus.
 std::string GaugeText(std::string_view name, std::string_view help, double value);
 std::string CounterText(std::string_view name, std::string_view help, uint64_t value);
-// A value as it stands between quotation marks there.
+// A label's value as it is written between quotation marks in that format.
 std::string LabelText(std::string_view value);
 
 }  // namespace bitpool

@@ -18,11 +18,11 @@ CataloguedPicture RequirePicture(const ServedLibrary& served, const std::string&
 std::filesystem::path PathOf(const ServedLibrary& served, const CataloguedPicture& picture);
 std::vector<std::byte> ReadOriginal(const ServedLibrary& served, const CataloguedPicture& picture);
 
-// What is wrong with a picture, as a client is told. Errors of something else come out as they are.
+// What is wrong with a picture, as a client is told. Errors about anything else are passed on.
 ProblemError PictureProblem(const Error& error);
 
-// Runs `job` on a picture; what it throws about it is the client's problem, not ours. An error that
-// names a file is about something else.
+// Runs `job` on a picture; what it throws about the picture is the client's problem, not ours. An
+// error that names a file is about something else.
 template <class Job>
 auto AboutPicture(const Job& job) {
   try {

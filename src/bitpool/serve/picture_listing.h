@@ -17,7 +17,7 @@ namespace bitpool {
 enum class PictureSort {
   kPath,  // by its bytes
   kDate,  // the newest first
-  kId,    // as they came
+  kId,    // in the order they were added
 };
 enum class PictureState { kAll, kFine, kFailed };
 
@@ -26,7 +26,7 @@ struct ListingQuery {
   PictureSort sort = PictureSort::kPath;
   PictureState state = PictureState::kAll;
   std::string folder = {};  // with the folders in it; empty: all
-  std::string path = {};    // is part of the path, capitals or not
+  std::string path = {};    // a part of the path; case does not matter
 
   auto operator<=>(const ListingQuery&) const = default;
 };
@@ -56,7 +56,7 @@ class PictureListings {
   // All pictures of the query, in order.
   Ids Find(const CatalogueSnapshot& catalogue, const ListingQuery& query);
   // The place of the first picture after the one that a cursor stands for, even when that is gone.
-  // Nothing for a cursor without meaning.
+  // Nothing for an invalid cursor.
   static std::optional<uint64_t> PlaceAfter(const CatalogueSnapshot& catalogue, const Ids& ids,
                                             PictureSort sort, const std::string& cursor);
   static std::string CursorOf(const CataloguedPicture& last);
@@ -75,7 +75,7 @@ class PictureListings {
   std::shared_ptr<const FolderCounts> AllFolders(const CatalogueSnapshot& catalogue);
 
   std::mutex mutex_;
-  std::list<Remembered> remembered_;  // the last used first
+  std::list<Remembered> remembered_;  // the most recently used first
   uint64_t folders_generation_ = 0;
   std::shared_ptr<const FolderCounts> folders_;
 };

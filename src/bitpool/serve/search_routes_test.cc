@@ -42,7 +42,7 @@ TEST_F(SearchRoutesTest, IdsAloneAreThoseOfTheFullAnswer) {
             (std::vector<std::pair<int, int>>{{6, 0}, {2, 1}}));
 }
 
-// Whole numbers are written with digits alone, and have ends.
+// Whole numbers are written with digits alone, and have limits.
 TEST_F(SearchRoutesTest, NumbersWithoutMeaningAreNamed) {
   Fill({7, 8});
   Begin();

@@ -31,8 +31,8 @@ class ServedIndex {
     uint64_t removed = 0;
     std::optional<int64_t> first_id = {};  // of codes that were added without ids
   };
-  // Without ids the codes get those after the largest there is. `replace`: existing ids get the new
-  // codes. Throws as CodeIndex::Change.
+  // Without ids the codes get the ids after the largest one in the index. `replace`: existing ids
+  // get the new codes. Throws as CodeIndex::Change.
   Change Add(const BinaryCodes& codes, std::optional<std::vector<int64_t>> ids, bool replace);
   Change Remove(const std::vector<int64_t>& ids);
 
@@ -47,7 +47,7 @@ class ServedIndex {
   std::filesystem::path file_;
   std::unique_ptr<CodeIndex> index_;
   std::mutex changing_;  // held while ids are chosen, and while the file is written
-  int64_t max_id_;       // of all that ever were: no id is given twice
+  int64_t max_id_;       // of all that ever were: ids are never reused
   std::atomic<bool> saved_ = true;
 };
 

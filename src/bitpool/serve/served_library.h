@@ -17,8 +17,8 @@
 
 namespace bitpool {
 
-// The codes of a library some seconds ago at most: enough for answers that hold only ids, which
-// then need no look at the catalogue.
+// The codes of a library as they were half a second ago at most: enough for answers that hold only
+// ids, which then need no look at the catalogue.
 struct LibraryMoment {
   uint64_t generation;
   IndexSnapshot index;

@@ -25,16 +25,16 @@ class Service : public HttpHandler {
   Service(const Service&) = delete;
   Service& operator=(const Service&) = delete;
 
-  // Before the first request. Throw kInvalidArgument for a name that is taken, and as
+  // To be called before the first request. Throw kInvalidArgument for a name that is taken, and as
   // ServedLibrary, OpenIndex and OpenModel.
   void AddLibrary(const std::string& name, const std::filesystem::path& location);
   void AddIndex(const std::string& name, const std::filesystem::path& file);
   void AddModel(const std::string& name, const std::filesystem::path& file);
-  // Follows the libraries from now on, and tells how the transport is.
+  // Follows the libraries from now on; `transport` gives the state of the transport.
   void Start(std::function<HttpServerStatus()> transport);
-  // Is no longer ready, stops the jobs and writes what was changed. Throws as SaveIndex.
+  // Ceases to be ready, stops the jobs and writes what was changed. Throws as SaveIndex.
   void Stop();
-  // Gets a line for every answer that shows a mistake of ours, from any thread.
+  // `log` gets a line for every answer that shows a mistake of ours, from any thread.
   void set_log(std::function<void(const std::string&)> log) { log_ = std::move(log); }
 
   std::variant<Admission, HttpResponse> Admit(const HttpRequest& head) override;
@@ -46,7 +46,7 @@ class Service : public HttpHandler {
  private:
   void AddServerRoutes();
   Access CallerAccess(const HttpRequest& request) const;
-  // The place among the metrics, with the answer; nothing is thrown.
+  // Returns the answer, and sets `route` to its place among the metrics; throws nothing.
   HttpResponse Answer(const HttpRequest& request, size_t& route);
   HttpResponse Refusal(const HttpRequest& request, const std::exception_ptr& error) const;
   HttpResponse MetricsText() const;

@@ -21,7 +21,7 @@ namespace bitpool {
 
 struct ServiceOptions {
   bool allow_changes = false;           // pictures may be moved to the trash folder
-  std::vector<std::string> hosts = {};  // names of this server beside localhost
+  std::vector<std::string> hosts = {};  // names of this server besides localhost
   ApiKeys keys = {};                    // none: everybody may do everything
   bool secure = false;                  // clients come by TLS
   uint64_t body_bytes = HttpLimits().body_bytes;
@@ -66,7 +66,7 @@ void AddJobRoutes(RouteTable& table, ServiceState& state);
 void AddIndexRoutes(RouteTable& table, ServiceState& state);
 void AddModelRoutes(RouteTable& table, ServiceState& state);
 
-// The paths of pages and answers in JSON.
+// The most entries of a page, and the most bytes of a body in JSON.
 inline constexpr int64_t kMostPerPage = 500;
 inline constexpr uint64_t kJsonBytes = uint64_t{8} << 20;
 

@@ -54,7 +54,7 @@ class ServiceTest : public ::testing::Test {
     return Ask(
         {.method = "POST", .target = target, .headers = {{"Content-Type", type}}, .body = body});
   }
-  // Bytes for bytes.
+  // Sends bytes and asks for bytes.
   HttpResponse PostRaw(const std::string& target, const std::string& bytes) {
     return Ask({.method = "POST",
                 .target = target,

@@ -11,7 +11,7 @@
 namespace bitpool {
 
 // Writes where a training stands, in place of an older checkpoint. `job` is whatever distinguishes
-// the job, its settings and its data: only the same job may go on.
+// the job, its settings and its data: only the same job may resume.
 // REQUIRES: the state after an iteration.
 void SaveCheckpoint(Env& env, const std::filesystem::path& path, const JointState& state,
                     const nlohmann::json& job);

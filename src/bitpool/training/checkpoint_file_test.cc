@@ -129,7 +129,7 @@ TEST(CheckpointFile, TrainingGoesOnAsIfNothingHadHappened) {
                                 {.resume = LoadCheckpoint(Env::Posix(), folder / "c", kJob)});
   EXPECT_EQ(resumed.summary.iterations.size(), 3U);
   EXPECT_TRUE(SameBits(resumed.model.decoder.weights, whole.model.decoder.weights));
-  // One whose decoder gives labels is that of another training.
+  // A state whose decoder gives labels belongs to another training.
   JointState labelled = LoadCheckpoint(Env::Posix(), folder / "c", kJob);
   labelled.decoder = {MatrixF::Ones(3, 4), VectorF::Ones(3)};
   ExpectError(ErrorCode::kInvalidArgument, {"a decoder to 3", "a decoder to 8"},
@@ -195,7 +195,7 @@ TEST(CheckpointFile, EveryDamageIsRejected) {
                                        });
 }
 
-// A whole file, well summed, with the content of a small state, to be changed.
+// A complete file with correct checksums and the content of a small state, to be changed.
 struct Forged {
   MatrixF vectors = MatrixF::Ones(3, 2);
   std::vector<uint64_t> code_dims = {2, 1};

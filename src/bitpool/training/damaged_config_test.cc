@@ -17,12 +17,13 @@ MethodSettings Read(const std::string& text) {
   return settings;
 }
 
-// What is read is valid, whatever the bytes.
+// What is read is valid, whatever the bytes. ReadConfig is given JSON and knows no file: the
+// program's LoadConfig adds its name, which `tests/attacks/numbers` looks for.
 TEST(DamagedConfig, EveryByteAndEveryLength) {
   const std::string good =
       R"({"method": "sah", "mu": 1e2, "gamma": 0.5, "iterations": 12, "chosen_by": {"score": 1}})";
   EXPECT_EQ(ValueOf(Read(good), "mu"), 100);
-  testing::ExpectNoHarm(good, "", [](const std::string& bytes) { Read(bytes); });
+  testing::ExpectNoHarm(good, "" /*no file*/, [](const std::string& bytes) { Read(bytes); });
 }
 
 TEST(DamagedConfig, NumbersWithoutMeaningAreRefused) {

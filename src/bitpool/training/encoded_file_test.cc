@@ -20,7 +20,7 @@ MatrixF ReadNumbers(const std::filesystem::path& path) {
   return file.Read(0, file.size(), buffer);
 }
 
-// On every way from images to files the signs of the numbers are the codes, for more images than
+// On every path from images to files the signs of the numbers are the codes, for more images than
 // are encoded at once and one that fails.
 TEST(EncodedFile, TheSignsOfTheNumbersAreTheCodes) {
   const TempFolder folder;

@@ -49,7 +49,7 @@ nlohmann::json JobOf(const FeatureTraining& training, const FeatureSet& features
     descriptors += features.descriptor_count(image);
   }
   nlohmann::json job = DescribeSettings(training.settings, seed);
-  job.erase("iterations");  // going on for longer is the same job
+  job.erase("iterations");  // continuing for longer is the same job
   job["images"] = features.size();
   job["dimension"] = features.dimension();
   job["descriptors"] = descriptors;
@@ -109,7 +109,7 @@ ContrastRun RunOfContrast(Env& env, const FeatureTraining& training, const Featu
 
 Trained<HashModel> OnPooledVectors(Env& env, const FeatureTraining& training,
                                    const FeatureSet& features, const RunContext& context) {
-  // First, since it may be that of another job.
+  // This comes first, since the checkpoint may be that of another job.
   ContrastRun run = RunOfContrast(env, training, features, context.seed());
   const PoolingRecipe recipe = RecipeFor(training.settings, features, context);
   PooledPictures pooled = PoolPictures(recipe, features, context);

@@ -6,7 +6,7 @@
 namespace bitpool {
 namespace {
 
-// Of the loop that SAH and SASH share.
+// The options of the loop that SAH and SASH share.
 OptionTable<SahOptions> LoopOptions() {
   OptionTable<SahOptions> pooling;
   pooling.Add("mu", &SahOptions::mu, kMuHelp, Positive())
@@ -41,10 +41,10 @@ TunePlan SahTuning() {
           .moves = {{"lambda", "beta"}, {"beta"}, {"gamma"}, {"mu"}}};
 }
 
-// It has one constant more than SAH, so it is tuned in stages; γ and μ over the ranges that the
+// SASH has one constant more than SAH, so it is tuned in stages; γ and μ over the ranges that the
 // paper searches (section VII). Then a kernel is tried, with as many anchors as SDH has, against
 // the best of the linear ones: it is chosen where it scores above all of them, with codes of the
-// labels or of the vectors too. How much the vectors count, and more anchors, are tried last.
+// labels alone or of the vectors too. How much the vectors count, and more anchors, are tried last.
 TunePlan SashTuning() {
   return {.stages = {{{"mu", kLabelledMus}, {"gamma", {0.1, 1, 10}}},
                      {{"lambda", {1e-4, 1e-3, 1e-2}}, {"beta", {1e-3, 1e-2, 1e-1}, "lambda"}},

@@ -1,5 +1,5 @@
 // The entries of the methods that learn from vectors and their labels. They keep their authors'
-// settings; of images only the pooling of what they hash is tuned.
+// settings; for images, only the pooling of what they hash is tuned.
 #include "bitpool/hash/baselines/binary_reconstructive_embedding.h"
 #include "bitpool/hash/baselines/cca_itq.h"
 #include "bitpool/hash/baselines/kernel_supervised_hash.h"

@@ -33,7 +33,7 @@ struct MethodSettings {
 };
 
 enum class LearnsFrom {
-  kVectors,        // one per image; of local features those of generalised max pooling
+  kVectors,        // one per image; for local features, those of generalised max pooling
   kLocalFeatures,  // as records, since it learns how to pool them
 };
 
@@ -42,7 +42,7 @@ struct VectorSamples {
   const ColumnSource& vectors;
   const Labels* labels = nullptr;  // of the pictures, for methods that need them
   Index per_picture = 1;           // images of each picture, as in ViewVectors
-  ContrastRun run = {};            // of the contrast of views: where to go on, and who looks on
+  ContrastRun run = {};            // of the contrast of views: where to continue, and an observer
 
   ViewVectors images() const { return {.vectors = vectors, .per_picture = per_picture}; }
 };
@@ -51,7 +51,7 @@ struct VectorSamples {
 struct RecordSamples {
   const RecordStore& records;
   const Labels* labels = nullptr;            // of the records, for methods that need them
-  JointRun run = {};                         // where to go on, and who looks on
+  JointRun run = {};                         // where to continue, and an observer
   const ViewWhitening* whitening = nullptr;  // of the pictures' vectors, where it is asked for
 };
 

@@ -12,7 +12,7 @@
 // The registry: every method by its name, and what is done with methods by name.
 namespace bitpool {
 
-// All methods, those of the paper first among their like.
+// All methods, those of the paper first among their kind.
 const std::vector<Method>& Methods();
 
 // Those that are wanted. Null: all.
@@ -38,7 +38,7 @@ double ValueOf(const MethodSettings& settings, std::string_view option);
 bool UsesViews(const MethodSettings& settings);
 
 // Whether it learns from views where there are some: those that use them, and those that can do
-// without. Throws as RequireValid.
+// without them. Throws as RequireValid.
 bool TakesViews(const MethodSettings& settings);
 
 // Whether views whiten the vectors that it learns from. Throws as RequireValid.
@@ -48,8 +48,8 @@ bool WhitensByViews(const MethodSettings& settings);
 // whitening where it whitens.
 TunePlan TuningOf(const MethodSettings& settings);
 
-// Throws kInvalidArgument when a method needs labels and there are none, takes none and there are
-// some, or when they are not as many as the samples.
+// Throws kInvalidArgument when a method needs labels and there are none, when it takes none and
+// there are some, or when the numbers of labels and samples differ.
 void RequireLabels(const Method& method, const Labels* labels, Index samples);
 
 // Trains a method of vectors. Throws kInvalidArgument when settings and samples do not fit.
@@ -60,7 +60,7 @@ Trained<HashModel> TrainOnVectors(const MethodSettings& settings, const VectorSa
 Trained<HashModel> TrainOnRecords(const MethodSettings& settings, RecordSamples samples,
                                   const RunContext& context);
 
-// Trains a method over shards, of vectors or of images as it learns from them; with views, and
+// Trains a method over shards, of vectors or of images, whichever it learns from; with views, and
 // where they whiten the vectors, over ViewShards of pictures of this many images each. The time it
 // took is not remembered, so that the model has the same bytes as one that was trained again.
 // Throws as RequireShardable.

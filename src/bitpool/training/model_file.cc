@@ -14,7 +14,8 @@ namespace bitpool {
 namespace {
 
 constexpr const char* kModelKind = "model";
-// Only where there is one, and so in none of the models that were made before there were any.
+// Present only where there is a pooling, and so in none of the models that were made before there
+// were any.
 constexpr const char* kPooling = "pooling";
 // The same with a metric or an attention: a program that knows neither then finds no pooling, and
 // refuses local features instead of pooling them in another way.

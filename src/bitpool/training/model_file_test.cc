@@ -181,7 +181,7 @@ TEST(ModelFile, EveryDamageIsRejected) {
       [](const std::shared_ptr<const FileView>& view) { ParseModel(Container::Parse(view)); });
 }
 
-// Whole files, well summed, that are still no models.
+// Complete files with correct checksums that are still not models.
 TEST(ModelFile, SizesMustAgree) {
   const TempFolder folder;
   const auto write = [&](const char* encoder, Index decoder_rows, float first) {

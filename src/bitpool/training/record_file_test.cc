@@ -199,7 +199,8 @@ TEST(FileRecords, AnyFailureLeavesNothingBehind) {
   FaultyEnv counting(0);
   write(counting);
   ASSERT_GE(counting.operations(), 8);
-  // The last operation removes the file, in a destructor, which can neither tell nor do better.
+  // The last operation removes the file, in a destructor, which can neither report a failure nor do
+  // better.
   for (int failing = 1; failing < counting.operations(); ++failing) {
     FaultyEnv env(failing);
     ExpectError(ErrorCode::kIo, {"injected"}, [&] { write(env); });

@@ -15,29 +15,29 @@
 // Training whose shards are somewhere else, through the files of a folder that all can see.
 //
 // A trainer (TrainItq, TrainRba, TrainSah, TrainSash, TrainKMeans) is given FileShards. Each step
-// of it writes a pass, has the parts computed that are not there yet, and merges them in the order
-// of the shards; the model has the same bytes as from one process. Who computes a part has a
+// of it writes a pass, has the missing parts computed, and merges all parts in the order of the
+// shards; the model has the same bytes as from one process. Whoever computes a part has a
 // ShardWorker and the shard's data, and nothing else. Parts are pure functions of their pass and
 // their shard: any may be computed again, by anyone. A training that is begun again, with the same
-// job, in a folder where it was stopped finds the parts that are there and goes on with the first
-// that is not.
+// job, in a folder where it was stopped, finds the parts that are there and continues with the
+// first that is not.
 //
 // The files are containers: `step-N.pass`, `step-N.shard-K.part` and `step-N.shard-K.notes`, what
 // the shard remembers after the step. Notes may be as large as the samples, so they are written now
-// and then; whoever has to go on without them does the steps since again. Files that another job
-// left are replaced.
+// and then; whoever has to continue without them repeats the steps since then. Files that another
+// job left are replaced.
 
 namespace bitpool {
 
 // The side of the trainer.
 class FileShards : public Shards {
  public:
-  // Is to have these parts of a step computed, and returns when they are there: for example hands
-  // them to machines that have a ShardWorker each.
+  // Has these parts of a step computed and returns when they are there: for example, it hands them
+  // to machines that have a ShardWorker each.
   using ComputeParts = std::function<void(int step, const std::vector<int>& shards)>;
 
   // `job` says what is trained, how, and on which data: parts of other jobs are not taken for
-  // those of this one. Throws kInvalidArgument unless the places are all samples in order.
+  // those of this one. Throws kInvalidArgument unless the places cover all samples in order.
   FileShards(Env& env, std::filesystem::path folder, std::string job,
              std::vector<ShardPlace> places, ComputeParts compute);
 
@@ -61,7 +61,7 @@ class FileShards : public Shards {
 };
 
 // The side of a shard. May be made anew for every step, in any process: it then reads what the
-// shard has remembered, and does again what was not written.
+// shard has remembered, and computes again what was not written.
 class ShardWorker {
  public:
   // `shard` is the one with this number, counted from 0. It must outlive this.
@@ -85,7 +85,7 @@ class ShardWorker {
   int number_;
   Shard& shard_;
   int notes_of_ = kUnknown;  // the step after which the shard's notes are as they are now
-  // Notes are written when computing has taken some times as long as writing them takes.
+  // Notes are written when computing has taken several times as long as writing them takes.
   double computed_seconds_ = 0;  // since the last were written
   double writing_seconds_ = 0;   // of the last ones
   std::vector<int> written_;     // the steps whose notes this has written and not removed

@@ -141,7 +141,7 @@ void ExpectTheSameFromVectorShards(const MatrixF& x, const TrainWhole& train_who
 
 constexpr Index kSamples = 13001;
 
-// Of several blocks of sums, cut inside of them, at their ends, and over them.
+// Several blocks of sums, cut inside them, at their ends, and across them.
 constexpr Index kManySamples = 2 * kSumBlock + 5000;
 const std::vector<std::vector<Index>> kCutsOfBlocks = {{kSumBlock, kManySamples},
                                                        {2048, 2 * kSumBlock + 2048, kManySamples}};

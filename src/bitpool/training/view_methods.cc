@@ -6,8 +6,9 @@
 namespace bitpool {
 namespace {
 
-// From what matters most to what matters least; a hidden layer only pays with many pictures. From
-// few pictures of many dimensions the contrast learns the pictures by heart: few epochs then.
+// From what matters most to what matters least; a hidden layer only pays with many pictures. With
+// few pictures of many dimensions the contrast learns the pictures by heart; few epochs are
+// best then.
 TunePlan SavTuning() {
   return {.stages = {{{"mu", {1, 10, 100}}, {"epsilon", {0.3, 1, 3}}},
                      {{"temperature", {0.05, 0.1, 0.2, 0.3, 0.5}}},

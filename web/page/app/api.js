@@ -1,4 +1,4 @@
-// A function for each route of the server that the page uses. Their types stand in types/api.d.ts.
+// A function for each route of the server that the page uses. Their types are in types/api.d.ts.
 
 /** What the server says when it cannot do something: problem+json, or that it is not there. */
 export class Problem extends Error {

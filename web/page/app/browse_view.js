@@ -14,7 +14,7 @@ const typingPause = 250; // milliseconds
 
 /** Everything in a library, by folder or by date. */
 class BrowseView extends HTMLElement {
-  /** @type {Api.Library} what is shown is of this one */
+  /** @type {Api.Library} the library of what is shown */
   library;
   /** @type {Listing} */
   listing;

@@ -40,7 +40,7 @@ function append(parent, children) {
 }
 
 /**
- * Puts other children in place of those of an element.
+ * Replaces the children of an element.
  *
  * @param {ParentNode} parent
  * @param {...(Child | Child[])} children
@@ -96,7 +96,7 @@ export function keepingFocus(whole, draw) {
   /** @type {HTMLElement} */ (after ?? whole).focus();
 }
 
-/** Without a count at its end, which may have changed. @param {Element} control */
+/** The label, without a count at its end, which may have changed. @param {Element} control */
 function labelOf(control) {
   const text = control.getAttribute("aria-label") ?? control.textContent ?? "";
   return text.slice(0, text.length - (control.querySelector(".count")?.textContent?.length ?? 0));

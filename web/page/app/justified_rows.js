@@ -1,10 +1,10 @@
-// Pictures of any shape in rows of one width, as a photo album has them. It only computes: 100,000 pictures are laid out
-// once in some milliseconds, and whoever draws asks for the rows of the part of the page that is seen.
+// Pictures of any shape in rows of one width, as in a photo album. This only computes: 100,000 pictures are laid out
+// once in a few milliseconds, and whoever draws asks for the rows in the visible part of the page.
 
 /**
  * @typedef {object} Row
  * @property {number} top
- * @property {number} height of the pictures; of a heading, of all
+ * @property {number} height of the pictures; for a heading, of the whole row
  * @property {number} first the place of its first picture
  * @property {number} count 0 for a heading
  * @property {string | null} heading
@@ -13,7 +13,7 @@
 /**
  * @typedef {object} RowOptions
  * @property {number} width
- * @property {number} rowHeight how high rows would like to be
+ * @property {number} rowHeight the preferred height of rows
  * @property {number} gap
  * @property {number} footer room below each row, for captions
  * @property {number} heading the height of a heading
@@ -30,7 +30,7 @@ export function shapeOf(picture) {
 }
 
 /**
- * The height of rows in which squares fill the width: as near to the one that is wanted as whole squares allow.
+ * The height of rows in which squares fill the width: as near to the wanted height as whole squares allow.
  *
  * @param {number} width
  * @param {number} wanted

@@ -19,11 +19,11 @@ export class Listing {
     this.pages = new Map();
     /** @type {Map<number, Promise<void>>} */
     this.asked = new Map();
-    /** Is called when pictures arrived. @type {(from: number, to: number) => void} */
+    /** Called when pictures have arrived. @type {(from: number, to: number) => void} */
     this.onArrival = () => {};
   }
 
-  /** Fetches the first page, and with it the number of all. */
+  /** Fetches the first page, and with it the number of all pictures. */
   async open() {
     await this.#fetchPage(0);
   }

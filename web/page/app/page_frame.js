@@ -10,7 +10,7 @@ import { countText } from "./words.js";
 /** @typedef {import("./routes.js").Route} Route */
 
 /**
- * A view follows the address as long as neither view nor library change; `follow` is also called at first. What it
+ * A view follows the address as long as neither view nor library change; `follow` is also called at the start. What it
  * returns resolves when there is something to scroll through.
  *
  * @typedef {HTMLElement & {follow(route: Route, library: Api.Library): void | Promise<void>}} View

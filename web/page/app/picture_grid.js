@@ -23,7 +23,7 @@ const captionLine = 18;
 const settlingTime = 90; // milliseconds
 
 /**
- * A windowed grid of pictures: whatever their number, only those near the part that is seen are elements. It scrolls
+ * A windowed grid of pictures: whatever their number, only those near the visible part are elements. It scrolls
  * with the page. Arrow keys walk through it, with one stop for Tab.
  */
 export class PictureGrid extends HTMLElement {
@@ -121,7 +121,7 @@ export class PictureGrid extends HTMLElement {
     this.#draw();
   }
 
-  /** The first picture that is seen when the page was scrolled, to be seen again at another width. */
+  /** The first visible picture if the page was scrolled, to be made visible again at another width. */
   #anchor() {
     const top = -this.getBoundingClientRect().top;
     if (top <= 0) return null;

@@ -12,7 +12,7 @@ import "./zoom_picture.js";
  * @property {[string, string][]} facts more that is known, such as the distance
  */
 
-/** One picture on the whole screen, with what is known of it. */
+/** One picture on the whole screen, with what is known about it. */
 export class PictureViewer {
   constructor() {
     this.heading = element("h2", {});
@@ -148,7 +148,7 @@ export class PictureViewer {
 }
 
 /**
- * What a view knows of the picture that the address asks to show.
+ * What a view knows about the picture that the address asks to show.
  *
  * @typedef {object} Shown
  * @property {Api.Picture} picture

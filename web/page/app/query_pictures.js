@@ -4,7 +4,7 @@ import { currentRoute, go, routeAddress } from "./routes.js";
 import { session } from "./session.js";
 import { bytesText } from "./words.js";
 
-// Pictures that were dropped, pasted or chosen. They are not part of any library, so that their address works in this
+// Pictures that were dropped, pasted or chosen. They are not part of any library, so their address works in this
 // browser only: in memory and, where the browser keeps caches (on this machine, or with TLS), after a reload.
 
 const cacheName = "queries";

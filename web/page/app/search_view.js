@@ -17,7 +17,7 @@ const usualShare = 3 / 8; // of the bits may differ, unless the slider says othe
 
 /** Pictures that are like a picture. */
 class SearchView extends HTMLElement {
-  /** @type {Api.Library} what is shown is of this one */
+  /** @type {Api.Library} the library of what is shown */
   library;
 
   constructor() {

@@ -1,6 +1,6 @@
 import { api } from "./api.js";
 
-/** What the page knows of the server: what may be done, and its libraries. Sends "change" when that changed. */
+/** What the page knows about the server: what may be done, and its libraries. Sends "change" when that changed. */
 class Session extends EventTarget {
   constructor() {
     super();

@@ -52,7 +52,7 @@ export class ZoomPicture extends HTMLElement {
     if (Math.max(picture.width, picture.height) < 1000) {
       image.className = "small-picture";
     } else {
-      // What is there at once, until more is.
+      // The thumbnail is there at once, and stands in until the preview has loaded.
       image.style.background = `url(${JSON.stringify(picture.thumbnail)}) center / contain no-repeat`;
       image.addEventListener("load", () => (image.style.background = ""));
     }

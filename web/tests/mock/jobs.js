@@ -1,4 +1,4 @@
-// Updates that pretend: a step at a time, with failures on the way, told as server-sent events.
+// Updates that pretend: a step at a time, with failures on the way, reported as server-sent events.
 import { json, problem } from "./answers.js";
 
 /** @typedef {import("./library.js").MockLibrary} MockLibrary */

@@ -27,9 +27,9 @@ class AffinityCodebook {
   // and Σ_ij w_ij (‖c_i − c_j‖ − d_h(i, j))², w_ij = n_i n_j / n².
   double Objective(const CellSums& cells, double lambda) const;
 
-  // Moves one codeword after the other to a minimum of the objective, all others and the
-  // assignment held (equation 8). Codewords without samples do not count and stay. The objective
-  // never rises.
+  // Moves one codeword after the other to a minimum of the objective, with all others and the
+  // assignment held fixed (equation 8). Codewords without samples do not count and stay. The
+  // objective never rises.
   void Update(const CellSums& cells, double lambda);
 
  private:

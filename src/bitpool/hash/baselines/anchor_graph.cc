@@ -43,13 +43,13 @@ void TieBlock(const MatrixF& anchors, const VectorF& squares, const MatrixFRef& 
   }
 }
 
-// exp(−d²/σ²), with the sum one for every sample.
+// exp(−d²/σ²), scaled to sum to one for every sample.
 void TurnIntoShares(MatrixD& distances) {
   const double sigma = distances.bottomRows(1).cwiseSqrt().mean();
   const double width = sigma > 0 ? sigma * sigma : 1;
   for (Index i = 0; i < distances.cols(); ++i) {
     auto column = distances.col(i);
-    // The nearest is taken out of all, so that not all of them become zero.
+    // The nearest distance is subtracted from all, so that not all shares become zero.
     column = (-(column.array() - column[0]) / width).exp();
     column /= column.sum();
   }

@@ -10,13 +10,13 @@ struct AnchorGraphOptions {
   Index anchors = 500;  // k-means centroids; never more than a quarter of the samples
   int nearest = 2;      // anchors that a sample is tied to
 
-  // Throws kInvalidArgument when a field has no meaning.
+  // Throws kInvalidArgument when a field is invalid.
   void Validate() const;
 };
 
 // How similar samples are, through anchors that they are near to (Liu, Wang, Kumar and Chang, ICML
 // 2011): S = ZΛ⁻¹Zᵀ, where row i of Z has the shares exp(−d²/σ²) of the anchors nearest to sample
-// i, with the sum one, and Λ the column sums of Z. σ is the mean distance from the farthest of
+// i, which sum to one, and Λ has the column sums of Z. σ is the mean distance from the farthest of
 // them. All rows of S add up to one, so its Laplacian is I − S. Never changes, and takes memory in
 // proportion to the samples.
 class AnchorGraph {

@@ -136,7 +136,7 @@ class NewtonSolver {
                      });
   }
 
-  // The diagonal of the Hessian if the samples inside the margin were like all.
+  // The inverse of the Hessian's diagonal if the samples inside the margin were like all samples.
   MatrixD Preconditioner() const {
     MatrixD inverse(weights_.rows(), OpenCount());
     for (Index j = 0; j < OpenCount(); ++j) {
@@ -173,7 +173,7 @@ class NewtonSolver {
     return solution;
   }
 
-  // To the minimum along each direction.
+  // Moves to the minimum along each direction.
   void Move(const MatrixD& directions) {
     const MatrixF changes = Apply(directions);
     context_.ParallelFor(open_.size(), 1, [&](size_t begin, size_t /*end*/) {

@@ -36,7 +36,7 @@ void RequireMemory(const BinaryAutoencoderOptions& options, const ColumnSource& 
   const auto dimension = static_cast<double>(source.dimension());
   const auto count = static_cast<double>(source.size());
   const auto svm_count = static_cast<double>(CountOfSvmSamples(options, source.size()));
-  // The samples and about nine sets of codes; what the SVMs copy.
+  // The samples and about nine sets of codes, then what the SVMs copy.
   double bytes = count * 4 * (dimension + 9 * static_cast<double>(options.bits));
   if (svm_count < count) bytes += svm_count * 4 * dimension;
   if (bytes <= static_cast<double>(options.max_bytes) &&
@@ -52,7 +52,7 @@ void RequireMemory(const BinaryAutoencoderOptions& options, const ColumnSource& 
                   static_cast<double>(options.max_bytes) / 1e9));
 }
 
-// The samples as the method sees them, y = basisᵀ(x − mean) / scale. Turning them into their
+// The samples as the method sees them, y = basisᵀ(x − mean) / scale. Rotating them into their
 // principal axes changes none of its distances and norms, and makes the SVMs faster (bit_svms.h).
 struct Samples {
   MatrixF values;
@@ -151,7 +151,7 @@ class Trainer {
     svms_ = MakeBatchedSvms(options, samples, context_);
   }
 
-  // Ascending, as memory is read best.
+  // Ascending, the order in which memory is best read.
   std::vector<Index> RandomColumns(Index count, uint64_t stream) const {
     const auto numbers = context_.MakeRandom(stream).Sample(
         static_cast<uint64_t>(samples_.values.cols()), static_cast<uint64_t>(count));
@@ -171,8 +171,8 @@ class Trainer {
         std::clamp<Index>(neighbours, 1, count), context_);
   }
 
-  // One iteration with penalty number `next`, which moves on. Nothing when the new encoder was
-  // refused and no larger penalty is left.
+  // One iteration with penalty number `next`, which is advanced. Returns nothing when the new
+  // encoder was refused and no larger penalty is left.
   std::optional<TrainingIteration> Iterate(size_t& next, bool& converged) {
     const Stopwatch watch;
     if (!FitBoth()) {
@@ -302,7 +302,7 @@ LinearMap EncoderOf(const MatrixD& svms, const Samples& samples) {
   map.weights = (svms.topRows(dimension).transpose() * samples.basis.cast<double>().transpose() /
                  samples.scale)
                     .cast<float>();
-  // From the rounded weights, so that their rounding is not multiplied with a large mean.
+  // From the rounded weights, so that their rounding is not multiplied by a large mean.
   map.bias =
       (svms.row(dimension).transpose() - map.weights.cast<double>() * samples.mean.cast<double>())
           .cast<float>();

@@ -29,7 +29,7 @@ struct BinaryAutoencoderOptions {
   double validation_share = 0.002;     // share of the samples that count as neighbours
   uint64_t max_bytes = 4'000'000'000;  // memory the training may take
 
-  // Throws kInvalidArgument when a field has no meaning.
+  // Throws kInvalidArgument when a field is invalid.
   void Validate() const;
 };
 

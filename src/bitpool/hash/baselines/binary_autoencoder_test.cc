@@ -250,7 +250,7 @@ TEST(BinaryAutoencoder, RefusesWhatDoesNotFit) {
   }
 }
 
-// Asks to stop when as many iterations are done.
+// Asks for a stop once this many iterations are done.
 class StopAfter : public ProgressSink {
  public:
   StopAfter(std::stop_source stop, uint64_t iterations)

@@ -17,14 +17,14 @@ struct BinaryReconstructiveEmbeddingOptions {
   int iterations = 50;        // passes over all weights, at most; 0: the weights stay as drawn
   double tolerance = 1e-4;    // stop when a pass lowers the objective by no more than this share
 
-  // Throws kInvalidArgument when a field has no meaning.
+  // Throws kInvalidArgument when a field is invalid.
   void Validate() const;
 };
 
 // Binary reconstructive embedding, BRE (Kulis and Darrell, NIPS 2009), with labels: the Hamming
 // distance of two samples, over the number of bits, is to be 0 where they share a class and 1
-// elsewhere. Starts with random weights and descends on the sum of the squared differences by one
-// weight after the other, each put where the sum is smallest.
+// elsewhere. Starts with random weights and lowers the sum of the squared differences one weight
+// after the other, setting each to the value at which the sum is smallest.
 //
 // Unlike in that paper,
 // - the kernel is the Gaussian one of KSH, so that the two can be compared, centred by its mean
@@ -40,8 +40,8 @@ struct BinaryReconstructiveEmbeddingOptions {
 // `flipped` the share of the compared samples' bits that changed.
 //
 // Memory: 12 bytes for every anchor and 12 for every bit of a compared sample, and 4 for every two
-// sets of classes that share one. Throws kInvalidArgument for labels that are not as many as the
-// vectors or have fewer than two classes, and for vectors that RequireTrainable refuses.
+// sets of classes that share one. Throws kInvalidArgument when the numbers of labels and vectors
+// differ, for fewer than two classes, and for vectors that RequireTrainable refuses.
 Trained<HashModel> TrainBinaryReconstructiveEmbedding(
     const BinaryReconstructiveEmbeddingOptions& options, const ColumnSource& vectors,
     const Labels& labels, const RunContext& context);

@@ -3,7 +3,7 @@
 namespace bitpool {
 namespace {
 
-// How far a value moves to a new reward: they differ from batch to batch.
+// How far a value moves towards a new reward; rewards differ from batch to batch.
 constexpr double kLearning = 0.5;
 
 }  // namespace

@@ -38,7 +38,7 @@ class BitMeans {
  public:
   explicit BitMeans(const BitGraph& graph);
 
-  MatrixF Means(const MatrixF& outputs) const;     // p: of every bit the mean of its parts
+  MatrixF Means(const MatrixF& outputs) const;     // p: for every bit the mean of its parts
   MatrixF Unlinked(const MatrixF& outputs) const;  // p₀: the bits themselves, without edges
   // The gradient with respect to the outputs, from those with respect to p and p₀.
   MatrixF Back(const MatrixF& of_means, const MatrixF& of_unlinked) const;

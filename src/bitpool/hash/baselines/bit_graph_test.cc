@@ -64,7 +64,7 @@ TEST(GraphBitLoss, GradientAgreesWithDifferences) {
   const auto compute = [&](const MatrixF& at) {
     return ComputeGraphBitLoss(weights, means.Means(at), means.Unlinked(at));
   };
-  // Not where the absolute value has its edge.
+  // Away from the kink of the absolute value.
   while (((means.Means(outputs).array() - 0.5F).abs() < 0.02F).any()) outputs.array() += 0.01F;
   const GraphBitLoss loss = compute(outputs);
   ExpectNear(means.Back(loss.gradient, loss.unlinked_gradient),

@@ -18,7 +18,7 @@ struct BitSvmOptions {
 // the same samples: the encoder step of the binary autoencoder. Each minimises
 //   ½‖w‖² + C Σ max(0, 1 − y wᵀ(x, 1))²
 // where y is the bit as −1 or +1; the last weight is the bias, which is regularised like the rest.
-// Samples in their principal axes, where the Hessian is nearly diagonal, are solved fastest.
+// Training is fastest on samples in their principal axes, where the Hessian is nearly diagonal.
 class BitSvms {
  public:
   virtual ~BitSvms() = default;

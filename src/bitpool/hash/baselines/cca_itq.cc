@@ -19,7 +19,8 @@
 namespace bitpool {
 namespace {
 
-// Correlations below this share of the largest are rounding, and so is the largest below this.
+// Correlations below this share of the largest are only rounding, and so is the largest one when it
+// is below the second number.
 constexpr double kLeastShare = 1e-4;
 constexpr double kLeastCorrelation = 1e-6;
 

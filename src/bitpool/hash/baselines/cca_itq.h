@@ -18,7 +18,7 @@ struct CcaItqOptions {
   int iterations = ItqOptions().iterations;  // of ITQ, at most
   size_t memory = ItqOptions().memory;       // for projected samples
 
-  // Throws kInvalidArgument when a field has no meaning.
+  // Throws kInvalidArgument when a field is invalid.
   void Validate() const;
 };
 
@@ -30,7 +30,8 @@ struct CcaItqOptions {
 //
 // The authors' program adds 1e-4 to the variances, whatever their scale; here ρx and ρy are shares
 // of the mean variances, so that the scale of the data makes no difference, and never less than
-// what single precision can tell. 1e-3 is about what 1e-4 is against the indicators of ten classes.
+// what single precision can tell. 1e-3 is about what 1e-4 amounts to for the indicators of ten
+// classes.
 //
 // There are no more correlations than the vectors have dimensions, or than there are classes. The
 // authors take the directions of r ≈ 0 where more bits are wanted; multiplied by r they give

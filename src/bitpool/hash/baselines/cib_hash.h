@@ -17,19 +17,19 @@ struct CibHashOptions {
   double temperature = 0.3;  // τ
   double divergence = 1e-3;  // weight of the divergence of views
   int epochs = 60;           // how many times every picture is looked at
-  Index batch = 64;          // pictures that are told from each other in a step
+  Index batch = 64;          // pictures that are told apart in a step
   double learning_rate = 1e-3;
   // Vectors are kept in memory up to this size; when there are more, those of a batch are read.
   size_t memory = size_t{512} << 20;
 
-  // Throws kInvalidArgument when a field has no meaning.
+  // Throws kInvalidArgument when a field is invalid.
   void Validate() const;
 };
 
 // CIBHash (Qiu, Su, Ou, Yu and Chen, IJCAI 2021: a contrastive information bottleneck) on vectors
 // of a network that stays as it is: two layers, z = W₂ max(0, W₁x + b₁) + c, whose signs are codes
 // by which two views of a picture are told from other pictures, and whose probabilities σ(z) agree
-// for both. Two random images of every picture in each epoch, steps of Adam.
+// for both. Every epoch uses two random images of each picture; the optimiser is Adam.
 //
 // An iteration's objective is the mean loss of a tenth of the steps. Throws kInvalidArgument
 // without views. method "cibhash".

@@ -15,7 +15,7 @@ class CodeStep {
   // Codes of up to `enumerate_bits` bits are found exactly, by trying all; longer ones by
   // alternating optimisation over the bits, which ends where no change of one bit helps. It starts
   // from the present code and from the solution over the box [−1, 1]ᴸ, rounded bit after bit with
-  // regard to the others, and the better end wins: a code never becomes worse, and stays when no
+  // regard to the others, and the better result wins: a code never becomes worse, and stays when no
   // better one is found. REQUIRES: penalty >= 0, enumerate_bits <= kMaxEnumerateBits.
   CodeStep(const LinearMap& decoder, double penalty, int enumerate_bits);
 

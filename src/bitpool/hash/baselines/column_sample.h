@@ -8,8 +8,8 @@
 
 namespace bitpool {
 
-// Random columns of a source, in the order they stand there, for methods that keep something of
-// every sample they train on.
+// Random columns of a source, in the order of the source, for methods that keep something of every
+// sample they train on.
 class ColumnSample : public ColumnSource {
  public:
   // `count` different columns, or all of them when there are no more. The source must outlive this.

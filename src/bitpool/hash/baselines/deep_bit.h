@@ -23,7 +23,7 @@ struct DeepBitOptions {
   // Vectors are kept in memory up to this size; when there are more, those of a batch are read.
   size_t memory = size_t{512} << 20;
 
-  // Throws kInvalidArgument when a field has no meaning.
+  // Throws kInvalidArgument when a field is invalid.
   void Validate() const;
 };
 

@@ -37,7 +37,7 @@ TEST(DeepBitLoss, ByHand) {
 TEST(DeepBitLoss, GradientAgreesWithDifferences) {
   for (const Index per_picture : {1, 3}) {
     MatrixF z = Random(5).NormalMatrix(6, 12);
-    // Not where it has an edge.
+    // Away from its kinks.
     z = z.unaryExpr([](float value) {
       const bool edge = std::abs(value) < 0.03F || std::abs(value - 0.5F) < 0.03F;
       return edge ? 0.25F : value;

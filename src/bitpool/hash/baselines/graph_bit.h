@@ -26,15 +26,15 @@ struct GraphBitOptions {
   // Vectors are kept in memory up to this size; when there are more, those of a batch are read.
   size_t memory = size_t{512} << 20;
 
-  // Throws kInvalidArgument when a field has no meaning.
+  // Throws kInvalidArgument when a field is invalid.
   void Validate() const;
 };
 
 // GraphBit (Duan et al., CVPR 2018) on vectors of a network that stays as it is. There are L²
 // linear outputs (i, j); bit j is the mean of (j, j) and of all (i, j) whose edge i → j a graph of
-// bits has. The outputs are learned without edges; then an agent adds and removes edges, one at a
-// time, by how far the loss falls, as many for every batch as there are bits; then the outputs are
-// learned again. A bit of the code is 1 where p is above its mean.
+// bits has. The outputs are learned without edges; then an agent adds and removes edges by how far
+// the loss falls, one at a time, with as many actions for every batch as there are bits; then the
+// outputs are learned again. A bit of the code is 1 where p is above its mean.
 //
 // The authors' outputs come from three linear layers in a row with nothing between them, which is
 // one linear layer and is learned as such. Their agent is a network, ours a table (EdgeAgent).

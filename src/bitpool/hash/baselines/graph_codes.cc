@@ -49,7 +49,7 @@ bool GraphCodeSolver::Step() {
   return Violation() > options_.tolerance;
 }
 
-// Polak and Ribière's directions, begun again where they would not lead down.
+// Polak and Ribière's directions, restarted where they would not lead down.
 void GraphCodeSolver::ImproveCodes() {
   laplacian_ = graph_.TimesLaplacian(b_, context_);
   MatrixD gradient = Gradient();

@@ -6,23 +6,24 @@
 
 namespace bitpool {
 
-// Of n samples. SADH's authors take ρ₃ = ρ₄ = 10⁻³ for 59,000, which is 59 here; see docs/deep.md.
+// n is the number of samples. SADH's authors take ρ₃ = ρ₄ = 10⁻³ for 59,000 samples, which is 59
+// here; see docs/deep.md.
 struct GraphCodeOptions {
   double box = 1e-2;          // ρ₁, of numbers between −1 and 1
   double sphere = 1e-2;       // ρ₂, of numbers whose squares add up to their count
   double balance = 0.3;       // nρ₃, of bits that are 1 half of the time
   double independence = 0.3;  // nρ₄, of bits that do not depend on each other
   int steps = 50;             // at most
-  double tolerance = 1e-4;    // stop when both constraints hold up to this share
+  double tolerance = 1e-4;    // stop when both constraints hold to within this share
 
-  // Throws kInvalidArgument when a field has no meaning.
+  // Throws kInvalidArgument when a field is invalid.
   void Validate() const;
 };
 
 // Codes B in {−1, 1}, a column per sample, that are alike for samples a graph says are alike:
 //   min f(B) = tr(B(I − S)Bᵀ) + ρ₃/2 ‖B1‖² + ρ₄/4 ‖BBᵀ − nI‖².
-// The first term grows with n and the others with n², so nρ₃ and nρ₄ are what weighs the same
-// however many samples there are. A number is −1 or 1 for all when they lie in the box and on the
+// The first term grows with n and the others with n², so it is nρ₃ and nρ₄ that weigh the same
+// however many samples there are. All numbers are −1 or 1 when they lie in the box and on the
 // sphere (Wu and Ghanem, TPAMI 2019), so with Z₁ in the box, Z₂ on the sphere and multipliers Y the
 // augmented Lagrangian is
 //   f(B) + Σ_k ⟨Y_k, B − Z_k⟩ + ρ_k/2 ‖B − Z_k‖²,

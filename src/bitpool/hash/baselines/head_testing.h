@@ -7,7 +7,7 @@
 // Shared by the tests of losses.
 namespace bitpool {
 
-// The gradient of loss(z), which is to be near enough to smooth around z, by central differences.
+// The gradient of loss(z), which must be smooth enough around z, by central differences.
 template <class Loss>
 MatrixD DifferencesOf(const MatrixF& z, const Loss& loss, float step = 1e-2F) {
   MatrixD gradient(z.rows(), z.cols());

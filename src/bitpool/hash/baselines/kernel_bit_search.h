@@ -53,7 +53,7 @@ class KernelBitSearch {
   double Loss(const VectorD& projections) const;
   struct Slope {
     double loss;
-    VectorD gradient;  // by a: −K̄((Ry) ⊙ (1 − y²))
+    VectorD gradient;  // with respect to a: −K̄((Ry) ⊙ (1 − y²))
   };
   Slope LossAndGradient(const VectorD& projections) const;
 

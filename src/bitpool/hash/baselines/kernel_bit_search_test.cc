@@ -174,7 +174,7 @@ TEST_P(KernelBitSearchTest, DescendsToAStandstill) {
   const KernelBit start = search.Spectral();
   const KernelBit end = search.Smooth(start, 100000);
   EXPECT_LT(search.Loss(end.projections), search.Loss(start.projections));
-  // The end came by the tolerance: more iterations change nothing.
+  // It ended by the tolerance: more iterations change nothing.
   EXPECT_EQ(search.Smooth(start, 200000).weights, end.weights);
   EXPECT_EQ(search.Smooth(start, 0).weights, start.weights);
 }

@@ -15,7 +15,7 @@ struct KernelSupervisedHashOptions {
   Index samples = 5000;       // random samples with a class whose labels are compared; 0: all
   int iterations = 500;       // of the gradient descent for a bit, at most; 0: spectral solution
 
-  // Throws kInvalidArgument when a field has no meaning.
+  // Throws kInvalidArgument when a field is invalid.
   void Validate() const;
 };
 
@@ -33,8 +33,8 @@ struct KernelSupervisedHashOptions {
 // inner products of the bits so far, over the number of all bits.
 //
 // Memory: 8 bytes for every anchor and bit of a compared sample, and 4 for every two sets of
-// classes that share one. Throws kInvalidArgument for labels that are not as many as the vectors or
-// have fewer than two classes, and for vectors that RequireTrainable refuses.
+// classes that share one. Throws kInvalidArgument when the numbers of labels and vectors differ,
+// for fewer than two classes, and for vectors that RequireTrainable refuses.
 Trained<HashModel> TrainKernelSupervisedHash(const KernelSupervisedHashOptions& options,
                                              const ColumnSource& vectors, const Labels& labels,
                                              const RunContext& context);

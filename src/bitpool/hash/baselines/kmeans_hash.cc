@@ -36,8 +36,8 @@ struct Subspace {
   Index dimension = 0;  // at least its bits
 };
 
-// Subspaces of about the same dimension for every bit. `dimension` is at least the bits, so
-// rounding down leaves each subspace at least one dimension for every bit.
+// Subspaces with about the same number of dimensions for every bit. `dimension` is at least the
+// bits, so rounding down leaves each subspace at least one dimension for every bit.
 std::vector<Subspace> MakeSubspaces(const KMeansHashOptions& options, Index dimension) {
   std::vector<Subspace> subspaces;
   for (int used = 0; used < options.bits; used += options.subspace_bits) {

@@ -18,7 +18,7 @@ struct KMeansHashOptions {
   Index samples = 0;        // random samples to train on; 0: all. Never more than 512 MiB hold at
                             // 4 × dimension bytes each
 
-  // Throws kInvalidArgument when a field has no meaning.
+  // Throws kInvalidArgument when a field is invalid.
   void Validate() const;
 };
 

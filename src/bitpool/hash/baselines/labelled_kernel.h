@@ -25,7 +25,7 @@ struct LabelledKernel {
 // A kernel with anchors drawn among all vectors, and `samples` random vectors that have a class (0,
 // or more than there are: all of these). Reads the source a few times.
 //
-// Throws kInvalidArgument when the labels are not as many as the vectors, when fewer than two
+// Throws kInvalidArgument when the numbers of labels and vectors differ, when fewer than two
 // classes occur, and for vectors that RequireTrainable refuses.
 LabelledKernel PrepareLabelledKernel(const KernelOptions& options, Index samples,
                                      const ColumnSource& vectors, const Labels& labels,

@@ -13,7 +13,7 @@ struct ModelDeleter {
   void operator()(model* trained) const { free_and_destroy_model(&trained); }
 };
 
-// liblinear prints by default, through a function that is the whole process's.
+// liblinear prints by default, through a function that the whole process shares.
 void SilenceOnce() {
   [[maybe_unused]] static const bool silent = [] {
     set_print_string_function([](const char*) {});

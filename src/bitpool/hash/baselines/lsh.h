@@ -10,7 +10,7 @@ namespace bitpool {
 struct LshOptions {
   int bits = 32;  // of a code; may be more than the dimension
 
-  // Throws kInvalidArgument when a field has no meaning.
+  // Throws kInvalidArgument when a field is invalid.
   void Validate() const;
 };
 

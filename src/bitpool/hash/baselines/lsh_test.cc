@@ -49,7 +49,7 @@ TEST(Lsh, ProjectsCentredDataOnNormalDirections) {
   }
 }
 
-// A random hyperplane parts two vectors with a probability of their angle / π.
+// A random hyperplane separates two vectors with a probability of their angle / π.
 TEST(Lsh, HammingDistanceTellsTheAngle) {
   MatrixF data(3, 4);
   data << 1, 0.5F, -1, -0.5F,  //

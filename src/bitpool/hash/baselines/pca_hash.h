@@ -10,7 +10,7 @@ namespace bitpool {
 struct PcaHashOptions {
   int bits = 32;  // of a code, at most the dimension of the data
 
-  // Throws kInvalidArgument when a field has no meaning.
+  // Throws kInvalidArgument when a field is invalid.
   void Validate() const;
 };
 

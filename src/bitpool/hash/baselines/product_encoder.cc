@@ -33,7 +33,7 @@ void ProjectSubspace(const float* distances, int bits, float* h) {
   for (int bit = 0; bit < bits; ++bit) {
     h[bit] = nearest[0][bit] - nearest[1][bit];
     // Of codewords at the same distance the lowest counts: zero would be a 1, and the bits of two
-    // codewords could mix to a third that is far away.
+    // codewords could mix into a third that is far away.
     const bool zero = (best >> bit & 1) == 0;
     if (zero && h[bit] == 0) h[bit] = -std::numeric_limits<float>::min();
   }

@@ -10,7 +10,7 @@ namespace bitpool {
 struct QuasiNewtonOptions {
   int max_iterations = 50;           // steps, at most
   double gradient_tolerance = 1e-6;  // stop when the norm of the gradient is at most this
-  double first_step = 1;             // length of the first step along the gradient, as its multiple
+  double first_step = 1;             // the first step, as a multiple of the negative gradient
 };
 
 // Minimises a smooth function by limited-memory BFGS (Nocedal 1980) with a bisecting line search

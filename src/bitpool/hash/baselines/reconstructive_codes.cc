@@ -9,8 +9,9 @@ namespace bitpool {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-// Of an interval, against its place and the weight: crossings nearer to each other may be one and
-// the same but for rounding, and a weight in single precision could miss the interval.
+// The least width of an interval, relative to its place and the weight: crossings nearer to each
+// other may be one and the same but for rounding, and a weight in single precision could miss the
+// interval.
 constexpr double kNarrowestInterval = 1e-6;
 
 VectorF BitSigns(const VectorD& projections) {

@@ -42,7 +42,7 @@ double SlowBest(const MatrixF& features, MatrixF weights, const Labels& labels, 
   std::sort(breaks.begin(), breaks.end());
   std::vector<double> tries = {breaks.front() - 1, breaks.back() + 1};
   for (size_t i = 1; i < breaks.size(); ++i) {
-    // On a breakpoint itself, where samples are at zero, is no interval.
+    // A breakpoint itself, where samples are at zero, is not an interval.
     if (breaks[i] - breaks[i - 1] > 1e-9) tries.push_back((breaks[i - 1] + breaks[i]) / 2);
   }
   for (const double value : tries) {
@@ -67,7 +67,7 @@ void ExpectExactSteps(const Labels& labels, const MatrixF& features, Index bits,
     codes.ImproveWeight(bit, anchor);
     EXPECT_LE(codes.Loss(), before);
     EXPECT_NEAR(codes.Loss(), best, 1e-12) << step;
-    // Another weight never changes, and this one only for the better.
+    // No other weight changes, and this one only for the better.
     const Index changed = (codes.weights().array() != weights.array()).count();
     EXPECT_EQ(changed, codes.Loss() < before ? 1 : 0);
     EXPECT_EQ(changed, codes.weights()(bit, anchor) != weights(bit, anchor) ? 1 : 0);

@@ -41,13 +41,13 @@ MatrixF DrawPivots(const ColumnSource& samples, int bits, Random random) {
 struct Balance {
   double mean_error = 0;  // of |o_ij − m/4| over the pairs
   double deviation = 0;   // standard deviation of o_ij
-  double flipped = 0;     // share of the (sample, sphere) that changed sides
+  double flipped = 0;     // share of the (sample, sphere) pairs that changed sides
 };
 
-// Spheres on their way. A move adds to each centre multiples of its differences to the others, so
+// Spheres being placed. A move adds to each centre multiples of its differences to the others, so
 // the centres are always combinations P·T of the first ones, P, and the products of all samples
-// with P, made once, give the distances for every T: a move costs n·L² operations instead of
-// n·D·L, and the samples need not stay in memory. All is relative to the mean of the data.
+// with P, made once, give the distances for every T: a move costs n·L² operations instead of n·D·L,
+// and the samples need not stay in memory. All is relative to the mean of the data.
 class SpherePlacement {
  public:
   SpherePlacement(const ColumnSource& samples, const MatrixF& pivots, const VectorF& mean,
@@ -130,8 +130,8 @@ class SpherePlacement {
     });
   }
 
-  // In the middle between the last distance inside and the first outside, where rounding in the
-  // encoder changes no side. Never negative, which rounding could make of zero.
+  // Halfway between the last distance inside and the first outside, where rounding in the encoder
+  // changes no side. Never negative, although rounding could make a distance of zero so.
   static float HalvingRadius(const VectorFRef& squared_distances) {
     std::vector<float> sorted(squared_distances.begin(), squared_distances.end());
     const auto outside = sorted.begin() + static_cast<ptrdiff_t>(sorted.size() / 2);

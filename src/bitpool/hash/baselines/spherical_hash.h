@@ -16,14 +16,14 @@ struct SphericalHashOptions {
   Index samples = 0;                  // random samples the spheres are placed by; 0: all. Never
                                       // more than 512 MiB hold at 8 × bits bytes each
 
-  // Throws kInvalidArgument when a field has no meaning.
+  // Throws kInvalidArgument when a field is invalid.
   void Validate() const;
 };
 
 // Spherical hashing (Heo, Lee, He, Chang and Yoon, CVPR 2012): spheres that each hold half of the
 // samples, and in pairs a quarter. Every centre starts as the mean of five random samples; then
-// centres whose spheres share too many samples repel, and others attract, each other, and radii
-// follow.
+// centres whose spheres share too many samples repel each other, others attract each other, and the
+// radii follow.
 //
 // An iteration's objective is the mean of |overlap − m/4| / (m/4) over the pairs of spheres, and
 // `flipped` is the share of the samples that changed sides. The spherical Hamming distance of that

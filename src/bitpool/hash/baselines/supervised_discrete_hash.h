@@ -21,19 +21,19 @@ struct SupervisedDiscreteHashOptions {
   double label_ridge = 1;                    // λ, against sums over the samples
   double encoder_ridge = 1e-2;               // of the regression of the codes on φ, likewise
   double encoder_weight = 1e-5;              // ν
-  // φ of all samples is kept in memory if it is not larger than this, and made again in every pass
-  // otherwise.
+  // φ of all samples is kept in memory if it is not larger than this, and otherwise made again in
+  // every pass.
   size_t memory = size_t{512} << 20;
 
-  // Throws kInvalidArgument when a field has no meaning.
+  // Throws kInvalidArgument when a field is invalid.
   void Validate() const;
 };
 
 // Supervised discrete hashing (Shen, Shen, Liu and Tao Shen, CVPR 2015) with the L2 loss:
 //   min over B, W, P of ‖Y − WᵀB‖² + λ‖W‖² + ν‖B − Pφ(X)‖²,  B in {−1, 1},
-// with the labels Y (LabelTargets) and the kernel features φ. Beginning with random codes, the W
-// and P of the codes (ridge regressions) and the codes of W and P (discrete cyclic coordinate
-// descent) take turns.
+// with the labels Y (LabelTargets) and the kernel features φ. Beginning with random codes, it finds
+// in turn W and P for the codes (ridge regressions) and the codes for W and P (discrete cyclic
+// coordinate descent).
 //
 // As the authors' program does, the regression of the codes on φ has a ridge and a bias, though the
 // formula has none; here the bias has no ridge. Directions of φ that single precision cannot tell
