@@ -32,7 +32,12 @@ Progress::Progress(ProgressSink* sink, std::string task, std::string unit, uint6
   Report(0, false);
 }
 
-Progress::~Progress() { Report(done_, true); }
+Progress::~Progress() {
+  try {
+    Report(done_, true);
+  } catch (...) {  // without memory there is nothing to show, and it may be why the task ended
+  }
+}
 
 void Progress::Advance(uint64_t steps) { Report(done_.fetch_add(steps) + steps, false); }
 

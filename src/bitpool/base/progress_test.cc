@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <new>
+#include <stdexcept>
 #include <thread>
 #include <vector>
 
@@ -101,6 +103,23 @@ TEST_F(ProgressTest, EachTaskHasItsOwnClock) {
   now_ += seconds(4000);
   second.Advance(1);
   EXPECT_EQ(written_.at(2), "second 11%  11/100 rows  0.0/s  9:00:36 left\n");
+}
+
+// The end is reported from a destructor, often because an error is on its way out.
+TEST(Progress, EndsAlsoWhereTheEndCannotBeTold) {
+  class NoMemoryAtTheEnd : public ProgressSink {
+   public:
+    void Report(const ProgressUpdate& update) override {
+      if (update.ended) throw std::bad_alloc();
+    }
+  } sink;
+  EXPECT_THROW(
+      {
+        Progress progress(&sink, "encoding", "images", 2);
+        progress.Advance();
+        throw std::runtime_error("what it ended for");
+      },
+      std::runtime_error);
 }
 
 TEST(Progress, WorksWithoutASinkAndFromManyThreads) {

@@ -12,7 +12,7 @@
 namespace bitpool {
 namespace {
 
-// A process that stands still in the middle of a batch holds up all others for at most this long.
+// A process that stalls in the middle of a batch holds up all others for at most this long.
 constexpr const char* kLongestIdle = "300s";
 
 class PostgresBatch : public CatalogueBatch {
@@ -37,7 +37,7 @@ class PostgresBatch : public CatalogueBatch {
       generation_ = static_cast<uint64_t>(state.Number(0, 0));
       version_ = state.Number(0, 1) + 1;
       last_decision_ = static_cast<uint64_t>(state.Number(0, 2));
-    } catch (const Error&) {
+    } catch (...) {
       End();
       throw;
     }
@@ -200,7 +200,7 @@ class PostgresBatch : public CatalogueBatch {
   };
 
   void CheckOpen() const {
-    // After a failure PostgreSQL gives the transaction up.
+    // After a failure PostgreSQL aborts the transaction.
     if (open_ && connection_->in_good_transaction()) return;
     throw Error(ErrorCode::kInvalidArgument, "this batch of changes is over");
   }
@@ -210,7 +210,7 @@ class PostgresBatch : public CatalogueBatch {
     try {
       if (connection_ && connection_->in_transaction()) connection_->Execute("ROLLBACK");
       if (connection_) connections_->GiveBack(std::move(connection_));
-    } catch (const Error&) {  // the server does it when it misses us
+    } catch (...) {  // the server does it when it notices that we are gone
     }
     connection_.reset();
     *in_batch_ = false;

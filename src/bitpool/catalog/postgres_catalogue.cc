@@ -30,7 +30,12 @@ class PostgresCatalogue : public Catalogue {
   std::unique_ptr<CatalogueBatch> StartBatch(PictureSet set) override {
     if (!writable_) Refuse("the catalogue was opened for reading only");
     if (in_batch_->exchange(true)) Refuse("another batch of changes is not over");
-    return StartPostgresBatch(connections_, set, options_, in_batch_);
+    try {
+      return StartPostgresBatch(connections_, set, options_, in_batch_);
+    } catch (...) {  // also when there is no memory for the batch itself
+      *in_batch_ = false;
+      throw;
+    }
   }
 
   std::unique_ptr<PictureClaims> Claims(PictureSet set) override {

@@ -26,7 +26,7 @@ class Cursor {
   ~Cursor() {
     try {
       if (database_.in_good_transaction()) database_.Execute("CLOSE " + name_);
-    } catch (const Error&) {  // gone with the transaction
+    } catch (...) {  // gone with the transaction
     }
   }
   Cursor(const Cursor&) = delete;
@@ -187,7 +187,7 @@ std::unique_ptr<PostgresDatabase> PostgresConnections::Take(const std::string& b
     try {
       connection->Execute(begin);
       return connection;
-    } catch (const CatalogueAway&) {  // the next one, or a new one
+    } catch (const CatalogueAway&) {  // then the next idle one, or a new one
     }
   }
   auto connection = OpenPostgresDatabase(address_, CatalogueAccess::kRead);

@@ -58,7 +58,7 @@ class ReadTransaction {
   ~ReadTransaction() {
     try {
       if (database_.in_transaction()) database_.Execute("COMMIT");
-    } catch (const Error&) {  // the connection is lost
+    } catch (...) {  // the connection is lost
     }
   }
   ReadTransaction(const ReadTransaction&) = delete;
@@ -117,7 +117,7 @@ void ReplicaFile::BringTo(PostgresDatabase& original) {
 }
 
 void ReplicaFile::Apply(PostgresDatabase& original, const State& now) {
-  // A version that went back means a database that was restored.
+  // A version that went backwards means that the database was restored.
   const bool follow = version_ >= 0 && version_ < now.version && generation_ >= now.known_since;
   if (follow) {
     TakeOutRemoved(original, now);
@@ -173,12 +173,13 @@ void ReplicaFile::CopyPictures(PostgresDatabase& original, const std::string& wh
           BindPicture(insert, picture.id, picture);
           use->Step();
         }
-        // One that was here has only been touched.
+        // A picture that was already here has only been touched.
         if (!was_here && !picture.code.empty()) NoteChange(generation, picture.id, picture.code);
       });
 }
 
-// So that a reader with the codes of an earlier generation, from an index file, need not read all.
+// Lets a reader with the codes of an earlier generation, from an index file, avoid reading
+// everything.
 void ReplicaFile::CopyAllChanges(PostgresDatabase& original) {
   ForEachPostgresRow(original, "SELECT generation, id, code FROM bitpool_changes WHERE coded",
                      [&](const PostgresResult& result, int row) {

@@ -51,8 +51,8 @@ struct WriteConnection {
             "second_size, second_hash) VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7)")),
         remove_decision(database->Prepare("DELETE FROM decisions WHERE id = ?1 RETURNING id")) {}
 
-  // Whoever closes last would empty the log, but readers may not. What cannot be emptied now,
-  // because someone is reading, is not waited for.
+  // The last connection to close would empty the log, but readers may not. If it cannot be emptied
+  // now because someone is reading, this does not wait.
   ~WriteConnection() {
     try {
       database->ReadNumber("PRAGMA busy_timeout = 0");
@@ -84,13 +84,14 @@ class SqliteBatch : public CatalogueBatch {
         statements_(set == PictureSet::kCurrent ? connection.current : connection.next),
         is_current_(set == PictureSet::kCurrent) {
     try {
+      if (connection.database->in_transaction()) connection.database->Execute("ROLLBACK");
       // The lock is taken now and not at the first change, when it could be refused half-way.
       connection.database->Execute("BEGIN IMMEDIATE");
       const StatementUse state(connection.read_state);
       if (!state->Step()) connection.database->Fail(SQLITE_CORRUPT);
       last_id_ = static_cast<uint64_t>(state->Number(0));
       generation_ = static_cast<uint64_t>(state->Number(1));
-    } catch (const Error&) {
+    } catch (...) {
       End();
       throw;
     }
@@ -215,8 +216,8 @@ class SqliteBatch : public CatalogueBatch {
 
  private:
   void CheckOpen() const {
-    // After some failures, such as a full disk, SQLite gives the transaction up. What came after
-    // would stand alone.
+    // After some failures, such as a full disk, SQLite rolls the transaction back. Changes made
+    // after that would stand alone.
     if (open_ && connection_.database->in_transaction()) return;
     throw Error(ErrorCode::kInvalidArgument, connection_.database->name(),
                 "this batch of changes is over");
@@ -226,7 +227,7 @@ class SqliteBatch : public CatalogueBatch {
     open_ = false;
     try {
       if (connection_.database->in_transaction()) connection_.database->Execute("ROLLBACK");
-    } catch (const Error&) {  // done when the file is opened next, as after a kill
+    } catch (...) {  // done before the next batch, or when the file is opened next, as after a kill
     }
     connection_.in_batch = false;
   }
@@ -289,7 +290,12 @@ class SqliteCatalogue : public Catalogue {
   std::unique_ptr<CatalogueBatch> StartBatch(PictureSet set) override {
     if (!writer_) Refuse("the catalogue was opened for reading only");
     if (writer_->in_batch.exchange(true)) Refuse("another batch of changes is not over");
-    return std::make_unique<SqliteBatch>(*writer_, set);
+    try {
+      return std::make_unique<SqliteBatch>(*writer_, set);
+    } catch (...) {  // also when there is no memory for the batch itself
+      writer_->in_batch = false;
+      throw;
+    }
   }
 
  private:
@@ -308,8 +314,8 @@ std::unique_ptr<Catalogue> OpenSqliteCatalogue(const std::filesystem::path& path
                                                CatalogueAccess access,
                                                const SqliteOptions& options) {
   std::unique_ptr<SqliteDatabase> writer;
-  // Creating comes first: it also takes over what a process that was killed while creating has
-  // left.
+  // Creating comes first: it also takes over what a process that was killed while creating left
+  // behind.
   if (access == CatalogueAccess::kCreate) writer = CreateCatalogue(path, options.wait_ms);
   std::error_code ignored;
   if (!std::filesystem::exists(path, ignored)) {

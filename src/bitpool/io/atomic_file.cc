@@ -91,7 +91,7 @@ void AtomicFile::Commit() {
     } catch (...) {
       try {
         env_.Remove(temporary);
-      } catch (const Error&) {  // the first failure is the one to report
+      } catch (...) {  // the first failure is the one to report
       }
       throw;
     }
