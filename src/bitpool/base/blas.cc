@@ -17,8 +17,8 @@ void gotoblas_dynamic_quit() __attribute__((weak));
 namespace bitpool {
 namespace {
 
-// A variable of the environment for as long as this lives: OpenBLAS takes some choices from there
-// only.
+// An environment variable that is set for as long as this lives: OpenBLAS takes some choices only
+// from the environment.
 class Setting {
  public:
   Setting(const char* name, const char* value) : name_(name) {
@@ -40,18 +40,23 @@ class Setting {
   std::optional<std::string> old_;
 };
 
-// What a processor that OpenBLAS does not know is able to run; null where its own choice is right.
+// The kernels to use on a processor that OpenBLAS does not know; null where OpenBLAS's own choice
+// is right.
 const char* BetterCoreType() {
 #if defined(__x86_64__)
-  // OpenBLAS goes by the model's number, and takes the kernels of 2004 for one it has never heard
-  // of: Debian's 0.3.21 is a quarter as fast as it could be on processors that came after it.
-  if (std::string_view(openblas_get_corename()) != "Prescott") return nullptr;
+  // OpenBLAS goes by the model number. For a model it does not know, it takes the kernels of 2004,
+  // or of 2013 where the maker is AMD: on processors newer than itself, Debian's 0.3.21 is a
+  // quarter or a half as fast as it could be.
+  const std::string_view chosen = openblas_get_corename();
+  if (chosen != "Prescott" && chosen != "Haswell") return nullptr;
   __builtin_cpu_init();
   if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
       __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq")) {
     return "SkylakeX";
   }
-  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) return "Haswell";
+  if (chosen == "Prescott" && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) {
+    return "Haswell";
+  }
 #endif
   return nullptr;
 }
@@ -60,7 +65,8 @@ void ChooseKernels() {
   constexpr const char* kCoreType = "OPENBLAS_CORETYPE";
   if (gotoblas_dynamic_init == nullptr || gotoblas_dynamic_quit == nullptr) return;
   gotoblas_dynamic_init();
-  if (std::getenv(kCoreType) != nullptr) return;  // the user's choice
+  const char* wanted = std::getenv(kCoreType);
+  if (wanted != nullptr && *wanted != '\0') return;  // the user's choice
   const char* better = BetterCoreType();
   if (better == nullptr) return;
   const Setting core_type(kCoreType, better);
@@ -68,8 +74,8 @@ void ChooseKernels() {
   gotoblas_dynamic_init();
 }
 
-// Before OpenBLAS initialises itself: there are no threads of its own yet, and with one thread it
-// starts none.
+// Runs before OpenBLAS initialises itself: it has no threads of its own yet, and, set to one
+// thread, starts none.
 __attribute__((constructor(101))) void PrepareWhenLoaded() { PrepareBlas(); }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <cblas.h>
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <string>
 
 #include "bitpool/base/task_pool.h"
@@ -20,6 +21,9 @@ TEST(Blas, RunsTheKernelsOfTheProcessor) {
   __builtin_cpu_init();
   if (__builtin_cpu_supports("avx2")) {
     EXPECT_EQ(blas.find("Prescott"), std::string::npos) << blas;
+  }
+  if (std::getenv("OPENBLAS_CORETYPE") == nullptr && __builtin_cpu_supports("avx512bw")) {
+    EXPECT_EQ(blas.find("Haswell"), std::string::npos) << blas;
   }
 #endif
 }

@@ -9,10 +9,9 @@
 namespace bitpool {
 
 RunContext::RunContext(RunOptions options) : options_(std::move(options)) {
-  if (options_.threads < 0) {
-    throw Error(
-        ErrorCode::kInvalidArgument,
-        fmt::format("threads: expected 0 (all) or a positive number, got {}", options_.threads));
+  if (options_.threads < 0 || options_.threads > kMostThreads) {
+    throw Error(ErrorCode::kInvalidArgument, fmt::format("threads: expected 0 (all) to {}, got {}",
+                                                         kMostThreads, options_.threads));
   }
   pool_ = std::make_shared<TaskPool>(options_.threads);
 }

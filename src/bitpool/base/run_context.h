@@ -11,8 +11,11 @@
 
 namespace bitpool {
 
+// More than any machine has, and few enough that a slip of the keyboard does not take its memory.
+inline constexpr int kMostThreads = 4096;
+
 struct RunOptions {
-  int threads = 0;            // 0: as many as the process may use
+  int threads = 0;            // 0: as many as the process may use; at most kMostThreads
   uint64_t seed = 1;          // the same seed gives the same result, at any number of threads
   std::stop_token stop = {};  // asks long jobs to end early
   std::shared_ptr<ProgressSink> progress = {};  // null: nobody watches

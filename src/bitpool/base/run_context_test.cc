@@ -9,6 +9,7 @@ namespace {
 
 TEST(RunContext, RejectsNegativeThreads) {
   EXPECT_THROW(RunContext({.threads = -1}), Error);
+  EXPECT_THROW(RunContext({.threads = kMostThreads + 1}), Error);
   EXPECT_EQ(RunContext({.threads = 3}).threads(), 3);
 }
 
