@@ -30,7 +30,7 @@ RealSearchTask& ThreadTask() {
 void RealSearchOptions::Validate() const {
   if (candidates < 1) {
     throw Error(ErrorCode::kInvalidArgument,
-                fmt::format("{} candidates per result: expected a number from 1", candidates));
+                fmt::format("{} candidates per result: expected 1 or more", candidates));
   }
 }
 

@@ -24,8 +24,7 @@ SegmentTables TablesOf(const CodeSegment& segment, const RunContext& context) {
 
 void RequireRadius(int radius) {
   if (radius < 0) {
-    throw Error(ErrorCode::kInvalidArgument,
-                fmt::format("radius {}: expected a number from 0", radius));
+    throw Error(ErrorCode::kInvalidArgument, fmt::format("radius {}: expected 0 or more", radius));
   }
 }
 

@@ -119,8 +119,7 @@ std::vector<std::vector<Neighbour>> IndexSnapshot::RangeSearch(const BinaryCodes
   RequireQueries(queries);
   if (check_) check_->Touch();
   if (radius < 0)
-    throw Error(ErrorCode::kInvalidArgument,
-                fmt::format("radius {}: expected a number from 0", radius));
+    throw Error(ErrorCode::kInvalidArgument, fmt::format("radius {}: expected 0 or more", radius));
   const auto query_count = static_cast<size_t>(queries.size());
   const ScanQueries prepared(queries.rows(), queries.bytes_per_code());
   std::vector<size_t> block_counts;

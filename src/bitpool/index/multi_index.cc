@@ -203,7 +203,7 @@ void MultiIndex::VerifyTable(size_t substring) const {
   for (uint32_t key = 0; key <= key_mask_; ++key) {
     for (uint32_t i = offsets[key]; i < offsets[key + 1]; ++i) {
       if (Key(code(positions[i]), fields_[substring]) != key) {
-        ThrowCorrupt(substring, "a code is under a wrong key");
+        ThrowCorrupt(substring, "a code is under the wrong key");
       }
     }
   }

@@ -61,7 +61,7 @@ void MergeBest(std::vector<Answer>& all, std::span<Answer> out) {
 template <class Answer>
 BestOfEach<Answer> MakeRoomForAnswers(size_t query_count, int64_t k) {
   if (k < 0) {
-    throw Error(ErrorCode::kInvalidArgument, fmt::format("k = {}: expected a number from 0", k));
+    throw Error(ErrorCode::kInvalidArgument, fmt::format("k = {}: expected 0 or more", k));
   }
   BestOfEach<Answer> result{.k = k, .neighbours = {}};
   const auto places = static_cast<size_t>(k);

@@ -210,7 +210,7 @@ class PosixEnv : public Env {
   void SyncFolder(const fs::path& folder) override {
     const Descriptor file(open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     if (file.number() < 0) ThrowSystem(folder, "open", errno);
-    // Some file systems cannot sync a folder and say EINVAL; there is nothing more to be done
+    // Some file systems cannot sync a folder and report EINVAL; there is nothing more to be done
     // there.
     if (fsync(file.number()) != 0 && errno != EINVAL) ThrowSystem(folder, "sync", errno);
   }
@@ -321,8 +321,22 @@ std::vector<std::string> Env::List(const fs::path& folder) {
   return names;
 }
 
+namespace {
+
+// Whether the path itself is a link, whatever that leads to.
+bool IsLink(Env& env, const fs::path& path) {
+  const fs::path parent = path.parent_path();
+  const std::vector<FolderEntry> beside = env.ListEntries(parent.empty() ? "." : parent);
+  return std::ranges::any_of(beside, [&](const FolderEntry& entry) {
+    return entry.kind == FileKind::kLink && entry.name == path.filename();
+  });
+}
+
+}  // namespace
+
 void RemoveTree(Env& env, const fs::path& folder) {
   if (!env.IsFolder(folder)) return;
+  if (IsLink(env, folder)) return env.Remove(folder);
   for (const FolderEntry& entry : env.ListEntries(folder)) {
     const fs::path path = folder / entry.name;
     if (entry.kind == FileKind::kFolder) {

@@ -137,6 +137,8 @@ TEST_P(EnvTest, RemovesFoldersAndWhatIsInThem) {
   ExpectError(ErrorCode::kIo, {"/a"}, [&] { env_->RemoveFolder(folder_ / "a"); });
   RemoveTree(*env_, folder_ / "a");
   RemoveTree(*env_, folder_ / "a");  // it is no longer there
+  ASSERT_EQ(symlink("other", (folder_ / "link").c_str()), 0);
+  RemoveTree(*env_, folder_ / "link");
   EXPECT_EQ(env_->List(folder_.path()), std::vector<std::string>{"other"});
   EXPECT_EQ(env_->List(folder_ / "other"), std::vector<std::string>{"kept"});
   env_->Remove(folder_ / "other/kept");

@@ -154,7 +154,7 @@ Preamble ReadPreamble(const FileView& view) {
     throw Error(ErrorCode::kCorrupt, view.name(), fmt::format("offset {}: {}", offset, problem));
   };
   if (bytes.size() < 10 || std::memcmp(bytes.data(), kMagic.data(), kMagic.size()) != 0)
-    fail(0, "not a npy file");
+    fail(0, "not an npy file");
   const int major = std::to_integer<int>(bytes[6]);
   if (major < 1 || major > 3) {
     throw Error(ErrorCode::kUnsupported, view.name(),

@@ -62,7 +62,7 @@ bool LinksAreTrusted(const fs::path& path, const struct stat& opened) {
   return status.st_dev == opened.st_dev && status.st_ino == opened.st_ino;
 }
 
-// Takes care of the descriptor until it is given away.
+// Owns the descriptor until it is given away.
 struct Opened {
   ~Opened() {
     if (file >= 0) close(file);
@@ -74,7 +74,7 @@ struct Opened {
 
 int OpenTrusted(const fs::path& path) {
   Opened opened{OpenWithoutLinks(path)};
-  const bool has_links = opened.file < 0 && errno != ENOENT;  // or the call is not known here
+  const bool has_links = opened.file < 0 && errno != ENOENT;  // or this kernel lacks the call
   if (has_links) opened.file = open(path.c_str(), kFlags);
   if (opened.file < 0) ThrowSystem(path, "open", errno);
   struct stat status = {};
@@ -85,7 +85,7 @@ int OpenTrusted(const fs::path& path) {
   if (has_links && !LinksAreTrusted(path, status)) {
     throw Error(
         ErrorCode::kIo, path.string(),
-        "a link on the way belongs to another user, and leads to a file that is not theirs");
+        "a link on the way belongs to another user, and leads to a file that is not that user's");
   }
   return std::exchange(opened.file, -1);
 }

@@ -35,7 +35,7 @@ MatrixF NearestOrthogonal(const MatrixFRef& matrix) {
   call(work.data(), static_cast<int>(work.size()));
   if (info != 0) {
     throw Error(ErrorCode::kInternal,
-                fmt::format("singular values of a {}×{} matrix: LAPACK's dgesdd answered {}", rows,
+                fmt::format("singular values of a {}×{} matrix: LAPACK's dgesdd returned {}", rows,
                             cols, info));
   }
   return (u * vt).cast<float>();
@@ -49,7 +49,7 @@ MatrixF RandomOrthogonal(Index n, Random& random) {
   const MatrixD normal = random.NormalMatrix(n, n).cast<double>();
   const Eigen::HouseholderQR<MatrixD> qr(normal);
   MatrixD q = qr.householderQ();
-  // Q of the decomposition whose R has a positive diagonal is the one that is uniform.
+  // The Q that is uniform is that of the decomposition whose R has a positive diagonal.
   for (Index i = 0; i < n; ++i) {
     if (qr.matrixQR()(i, i) < 0) q.col(i) = -q.col(i);
   }

@@ -14,7 +14,7 @@ struct LinearMap {
   VectorF bias;
 };
 
-// `second` of what `first` gives, as one map.
+// `second` applied to the result of `first`, as one map.
 LinearMap Compose(const LinearMap& first, const LinearMap& second);
 
 // Ridge regression: the W and c that minimise ‖T − WX − c1ᵀ‖² + ridge ‖W‖², exactly and jointly,
@@ -36,9 +36,6 @@ class RidgeSolver {
   // REQUIRES: `cross` is of the inputs the solver was made for. Throws kInvalidArgument when their
   // dimensions differ.
   LinearMap Solve(const CrossScatter& cross) const;
-
-  // Whether directions were left out as described above.
-  bool rank_deficient() const { return std::holds_alternative<Spectrum>(factor_); }
 
  private:
   // (Sxx + ridge I)⁺ = vectors · diag(inverses) · vectorsᵀ

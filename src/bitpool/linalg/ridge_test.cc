@@ -121,7 +121,6 @@ TEST(Ridge, WithoutFullRankTheSmallestWeightsAreTaken) {
   for (const Problem& problem : problems) {
     const CrossMoments moments = problem.Moments();
     const LinearMap map = SolveRidge(moments, 0);
-    EXPECT_TRUE(RidgeSolver(moments.inputs(), 0).rank_deficient());
     // The minimum norm W over centred data, from a decomposition that needs no threshold.
     const MatrixD x = problem.x.cast<double>();
     const MatrixD t = problem.t.cast<double>();
@@ -152,7 +151,6 @@ TEST(Ridge, OneFactorServesManyTargets) {
   const Problem a = MakeProblem(8, 2, 90, 8);
   const Problem b = {.x = a.x, .t = a.t.array().square()};
   const RidgeSolver solver(a.Moments().inputs(), 0.3);
-  EXPECT_FALSE(solver.rank_deficient());
   for (const Problem& problem : {a, b}) {
     const LinearMap once = solver.Solve(problem.Moments().cross());
     const LinearMap direct = SolveRidge(problem.Moments(), 0.3);

@@ -56,7 +56,7 @@ void SolveWhole(MatrixD matrix, Index count, SymmetricEigen& result) {
   if (info != 0) {
     throw Error(
         ErrorCode::kInternal,
-        fmt::format("eigenvalues of a {0}×{0} matrix: LAPACK's dsyevd answered {1}", size, info));
+        fmt::format("eigenvalues of a {0}×{0} matrix: LAPACK's dsyevd returned {1}", size, info));
   }
   result.values = values.tail(count);
   result.vectors = matrix.rightCols(count);

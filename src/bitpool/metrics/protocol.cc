@@ -22,11 +22,11 @@ std::string_view NameOf(ApKind kind) {
 std::string_view NameOf(ApDivisor divisor) {
   switch (divisor) {
     case ApDivisor::kExisting:
-      return "the relevant that exist";
+      return "the relevant items that exist";
     case ApDivisor::kReachable:
-      return "the relevant that can be reached";
+      return "the relevant items that can be reached";
     case ApDivisor::kFound:
-      return "the relevant found";
+      return "the relevant items found";
   }
   return "?";
 }

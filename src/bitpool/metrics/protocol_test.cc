@@ -11,21 +11,21 @@ namespace {
 using ::testing::HasSubstr;
 
 TEST(Protocol, DescribesEverythingThatMakesADifference) {
-  EXPECT_EQ(
-      HashingProtocol().Describe(),
-      "rectangular AP of all results, divided by the relevant that exist, expected over ties");
-  EXPECT_EQ(
-      HashingAt(1000).Describe(),
-      "rectangular AP of the first 1000 results, divided by the relevant found, expected over "
-      "ties");
-  EXPECT_EQ(
-      HolidaysProtocol().Describe(),
-      "trapezoidal AP of all results, divided by the relevant that exist, expected over ties");
+  EXPECT_EQ(HashingProtocol().Describe(),
+            "rectangular AP of all results, divided by the relevant items that exist, expected "
+            "over ties");
+  EXPECT_EQ(HashingAt(1000).Describe(),
+            "rectangular AP of the first 1000 results, divided by the relevant items found, "
+            "expected over "
+            "ties");
+  EXPECT_EQ(HolidaysProtocol().Describe(),
+            "trapezoidal AP of all results, divided by the relevant items that exist, expected "
+            "over ties");
   Protocol protocol = HashingProtocol();
   protocol.ap.divisor = ApDivisor::kReachable;
   protocol.ties = TiePolicy::kOptimistic;
   EXPECT_THAT(protocol.Describe(),
-              HasSubstr("by the relevant that can be reached, relevant first"));
+              HasSubstr("by the relevant items that can be reached, relevant first"));
   protocol.ties = TiePolicy::kPessimistic;
   EXPECT_THAT(protocol.Describe(), HasSubstr("relevant last in ties"));
   protocol.ties = TiePolicy::kInputOrder;
