@@ -11,7 +11,7 @@
 
 #include "bitpool/base/error.h"
 #include "bitpool/image/decode.h"
-#include "bitpool/image/picture_edits.h"
+#include "bitpool/image/edits/picture_edits.h"
 #include "bitpool/image/picture_match.h"
 #include "bitpool/image/thumbnail.h"
 #include "bitpool/library/library_thumbnails.h"

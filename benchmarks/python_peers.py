@@ -4,8 +4,8 @@
     build/venv/bin/python benchmarks/python_peers.py --border build/release/python_border
     build/venv/bin/python benchmarks/python_peers.py --vectors 100000 --codes 1000000 --peer-codes 100000    # a look
 
-Prints two tables. The first is the border: calls from Python beside the same calls from C++, by the clock and by the time of the
-processors, which other work on the machine disturbs less. The second is one search in several libraries, one thread each:
+Prints two tables. The first is the border: calls from Python beside the same calls from C++, in wall-clock time and in
+processor time, which other work on the machine disturbs less. The second is one search in several libraries, one thread each:
 queries per second, share of the true neighbours' distances found, memory.
 
 hnswlib has no Hamming distance. As its users do, bits go in as numbers 0 and 1, whose squared Euclidean distance is the
@@ -31,7 +31,7 @@ BITS = 64
 
 
 def least(times: int, call: Callable[[], Any]) -> tuple[float, float]:
-    """The least seconds, and the least seconds of the processors, of several calls."""
+    """The least wall-clock seconds and the least processor seconds of several calls."""
     wall = processor = float("inf")
     for _ in range(times):
         began, began_processor = time.perf_counter(), time.process_time()

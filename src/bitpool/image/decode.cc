@@ -64,9 +64,12 @@ class EncodedPicture {
   // Ready to be computed once from top to bottom. The sides may be divided, by at most `shrink`,
   // where the decoder can do so faster than it decodes.
   VipsImagePtr Open(Index shrink) const {
-    // libjpeg scales coarsely: the last factor of two is left to better filters.
+    // libjpeg scales coarsely: the last factor of two is left to better filters. Of a side that is
+    // shorter than the factor libvips would leave nothing, and end the process.
+    const Index shortest = std::min(stored_size().width, stored_size().height);
     int factor = 1;
-    while (format_.name == std::string_view("jpeg") && factor < 8 && 4 * factor <= shrink) {
+    while (format_.name == std::string_view("jpeg") && factor < 8 && 4 * factor <= shrink &&
+           2 * factor <= shortest) {
       factor *= 2;
     }
     if (factor > 1) return Load(factor);
@@ -75,7 +78,7 @@ class EncodedPicture {
 
  private:
   VipsImagePtr Load(int shrink) const {
-    // libvips does not write to what it reads, but has no word for that.
+    // libvips does not write to what it reads, but its interface does not say const.
     auto* data = const_cast<std::byte*>(bytes_.data());
     VipsBlob* blob = vips_blob_new(nullptr, data, bytes_.size());
     VipsImage* image = nullptr;

@@ -2,8 +2,10 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
+#include <cmath>
 #include <thread>
 
 #include "bitpool/base/random.h"
@@ -474,6 +476,21 @@ TEST(DecodePicture, PrintsNothing) {
   EXPECT_THROW(Decode(std::span(bytes).first(bytes.size() / 2)), Error);
   EXPECT_THROW(Decode(ToBytes(HugeTiff().substr(0, 60))), Error);
   EXPECT_EQ(::testing::internal::GetCapturedStderr(), "");
+}
+
+// libjpeg can divide the sides while it decodes; one that is shorter than the divisor would be
+// gone, and libvips ends the process over such a picture.
+TEST(DecodePicture, AThinJpegIsScaledDown) {
+  for (const Index thin : {1, 2, 3, 5, 7, 8, 9}) {
+    const std::vector<std::byte> tall = EncodeJpeg(
+        {.width = thin, .height = 3000, .pixels = std::vector<uint8_t>(9000 * thin, 200)}, 90);
+    for (const Index max_side : {1, 20, 100, 700, 2999}) {
+      const Picture small = DecodePicture(tall, {.max_side = max_side});
+      EXPECT_EQ(small.height, max_side) << thin;
+      const auto width = std::lround(static_cast<double>(thin * max_side) / 3000);
+      EXPECT_EQ(small.width, std::max<Index>(1, width)) << thin << " " << max_side;
+    }
+  }
 }
 
 }  // namespace

@@ -8,7 +8,7 @@
 #include <numbers>
 
 #include "bitpool/base/error.h"
-#include "bitpool/image/picture_edits.h"
+#include "bitpool/image/edits/picture_edits.h"
 #include "bitpool/image/picture_sketch.h"
 
 namespace bitpool {

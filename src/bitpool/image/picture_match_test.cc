@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "bitpool/base/random.h"
-#include "bitpool/image/picture_edits.h"
+#include "bitpool/image/edits/picture_edits.h"
 #include "bitpool/image/picture_tones.h"
 #include "bitpool/image/picture_warp.h"
 #include "bitpool/image/testing.h"

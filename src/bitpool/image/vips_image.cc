@@ -52,11 +52,11 @@ VipsLibrary& VipsLibrary::Instance() {
 VipsLibrary::VipsLibrary() {
   g_log_set_handler("VIPS", G_LOG_LEVEL_WARNING, KeepWarning, nullptr);
   if (vips_init("bitpool") != 0) {
-    throw Error(ErrorCode::kInternal, "libvips does not start: " + TakeReason());
+    throw Error(ErrorCode::kInternal, "libvips failed to start: " + TakeReason());
   }
   vips_block_untrusted_set(TRUE);
   vips_cache_set_max(0);    // no picture is read twice
-  vips_concurrency_set(1);  // pictures are decoded beside each other
+  vips_concurrency_set(1);  // pictures are decoded in parallel
   // The vector code rounds differently; the same bytes give the same pixels on every processor.
   vips_vector_set_enabled(FALSE);
 }

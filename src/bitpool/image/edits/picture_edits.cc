@@ -1,4 +1,4 @@
-#include "bitpool/image/picture_edits.h"
+#include "bitpool/image/edits/picture_edits.h"
 
 #include <algorithm>
 #include <cmath>
@@ -41,7 +41,7 @@ VipsImagePtr Middle(const VipsImagePtr& image, PictureSize size) {
   return VipsImagePtr(out);
 }
 
-// With this share of the area.
+// The middle of an image, with this share of its area.
 VipsImagePtr Cropped(const VipsImagePtr& image, double area) {
   const auto side = [&](int all) { return std::max<Index>(1, std::lround(all * std::sqrt(area))); };
   return Middle(image, {side(image->Xsize), side(image->Ysize)});
@@ -78,7 +78,7 @@ VipsImagePtr Squeezed(VipsImagePtr image) {
   return ScaleDown(std::move(image), {side, side});
 }
 
-// In the middle of a larger one of one shade.
+// The image in the middle of a larger one of a single shade.
 VipsImagePtr On(const VipsImagePtr& image, PictureSize size, VipsExtend shade) {
   VipsImage* out = nullptr;
   CheckVips(vips_embed(image.get(), &out, static_cast<int>((size.width - image->Xsize) / 2),

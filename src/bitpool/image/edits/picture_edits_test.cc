@@ -1,4 +1,4 @@
-#include "bitpool/image/picture_edits.h"
+#include "bitpool/image/edits/picture_edits.h"
 
 #include <algorithm>
 #include <set>
