@@ -96,18 +96,31 @@ std::vector<uint64_t> ImageCounts(const Job& job, const SampleFile& in) {
   return counts;
 }
 
+// Views are called as `extract --views` calls them.
+std::string NameOf(size_t image, Index images_per_picture) {
+  const auto per_picture = static_cast<size_t>(images_per_picture);
+  const size_t picture = image / per_picture, view = image % per_picture;
+  return view == 0 ? std::to_string(picture) : fmt::format("{}#{}", picture, view);
+}
+
 ConvertReport VectorsToFeatures(const Job& job) {
   const SampleFile in = OpenSamples(job.env, job.in);
   const std::vector<uint64_t> counts = ImageCounts(job, in);
+  const Index per_picture = job.options.images_per_picture;
+  if (counts.size() % static_cast<size_t>(per_picture) != 0) {
+    throw Error(ErrorCode::kInvalidArgument, job.in.string(),
+                fmt::format("has {} images, expected a multiple of the {} of every picture",
+                            counts.size(), per_picture));
+  }
   const auto dimension =
       static_cast<Index>(in.sample_shape().empty() ? 1 : in.sample_shape().back());
   FeatureFileWriter out(job.env, job.out, dimension, OutputPrecision(job, in.dtype()),
-                        job.options.if_exists);
+                        job.options.if_exists, per_picture);
   Progress progress = job.context.StartProgress("converting", "images", counts.size());
   uint64_t first = 0;
   for (size_t image = 0; image < counts.size(); ++image) {
     job.context.ThrowIfStopped();
-    out.Append(std::to_string(image), ReadColumns(in, first, counts[image], dimension));
+    out.Append(NameOf(image, per_picture), ReadColumns(in, first, counts[image], dimension));
     first += counts[image];
     progress.Advance();
   }
@@ -202,6 +215,13 @@ ConvertReport FeaturesToVectors(const Job& job) {
 ConvertReport Convert(Env& env, const fs::path& in, const fs::path& out,
                       const ConvertOptions& options, const RunContext& context) {
   const Job job{.env = env, .in = in, .out = out, .options = options, .context = context};
+  const bool to_images = IsFeatureFileName(out) && !IsFeatureFileName(in) && !env.IsFolder(in);
+  if (options.images_per_picture < 1 || (options.images_per_picture > 1 && !to_images)) {
+    throw Error(ErrorCode::kInvalidArgument, in.string(),
+                fmt::format("{} images per picture: expected 1 or more, and more than 1 only where "
+                            "a file of vectors becomes a feature set",
+                            options.images_per_picture));
+  }
   if (IsFeatureFileName(out)) {
     if (IsFeatureFileName(in)) {
       throw Error(ErrorCode::kInvalidArgument, in.string(), "is a feature set already");

@@ -20,6 +20,9 @@ struct ConvertOptions {
   // The number of descriptors of each image, one number per line of a .npy of one dimension: read
   // when a table of descriptors becomes a feature set, written when a feature set becomes a table.
   std::optional<std::filesystem::path> counts = {};
+  // For a feature set that is made from vectors: every picture is followed by its views; a
+  // picture and its views are this many images.
+  Index images_per_picture = 1;
   IfExists if_exists = IfExists::kFail;
 };
 

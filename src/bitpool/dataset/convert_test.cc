@@ -72,6 +72,24 @@ TEST_F(ConvertTest, ThreeDimensionsBecomeAFeatureSet) {
   EXPECT_EQ(second(0, 1), 10.0F);
 }
 
+TEST_F(ConvertTest, PicturesMayBeFollowedByTheirViews) {
+  Write<float>("a.npy", {1, 2}, {1, 2, 3, 4, 5, 6, 7, 8});
+  EXPECT_EQ(Run("a.npy", "a.bpf", {.images_per_picture = 2}).written, 4U);
+  const FeatureFile file = FeatureFile::Open(Env::Posix(), folder_ / "a.bpf");
+  EXPECT_EQ(file.pictures(), 2);
+  EXPECT_EQ(file.images_per_picture(), 2);
+  EXPECT_EQ(file.name(2), "1");
+  EXPECT_EQ(file.name(3), "1#1");
+  const auto refuses = [&](Index images, const char* in, const char* out, const char* why) {
+    ExpectError(ErrorCode::kInvalidArgument, {in, why},
+                [&] { Run(in, out, {.images_per_picture = images}); });
+  };
+  refuses(3, "a.npy", "b.bpf", "4 images, expected a multiple of the 3");
+  refuses(0, "a.npy", "b.bpf", "expected 1 or more");
+  refuses(2, "a.npy", "b.npy", "more than 1 only where");
+  refuses(2, "a.bpf", "b.npy", "more than 1 only where");
+}
+
 TEST_F(ConvertTest, RaggedSetsGoBothWays) {
   const std::vector<float> values = {1, 2, 3, 4, 5, 6, 7, 8};
   Write<float>("a.npy", {2}, values);

@@ -22,7 +22,7 @@ constexpr const char* kNames = "names";
 constexpr const char* kImagesPerPicture = "images_per_picture";  // only where there are views
 constexpr Index kMaxImagesPerPicture = Index{1} << 20;
 
-// `ends` must climb to exactly `total`: then every range it makes lies within what it counts.
+// `ends` must ascend to exactly `total`: then every range it makes lies within what it counts.
 void CheckEnds(const Container& container, const char* section, std::span<const uint64_t> ends,
                uint64_t total) {
   uint64_t previous = 0;
@@ -41,14 +41,14 @@ uint64_t Start(std::span<const uint64_t> ends, size_t image) {
   return image == 0 ? 0 : ends[image - 1];
 }
 
-// As Eigen's, which frees a matrix twice when there is no memory for its new size: there is nothing
-// left to free here.
+// Does what Eigen's own does, but that one frees a matrix twice when there is no memory for its new
+// size; here nothing is left to free by then.
 void Resize(MatrixF& matrix, Index rows, Index columns) {
   if (matrix.size() != rows * columns) matrix.resize(0, 0);
   matrix.resize(rows, columns);
 }
 
-// Ends climb, but those of a file that somebody cuts off turn to zeros.
+// Ends ascend, but those of a file that somebody cuts off turn to zeros.
 uint64_t Count(std::span<const uint64_t> ends, size_t image) {
   const uint64_t start = Start(ends, image), end = ends[image];
   return end > start ? end - start : 0;
@@ -193,6 +193,17 @@ void FeatureFile::Read(Index image, MatrixF& descriptors) const {
     std::memcpy(out.data(), bytes.data(), bytes.size());
   }
   RequireWhole(bytes);
+}
+
+std::shared_ptr<const FeatureSet> OpenPictures(Env& env, const std::filesystem::path& path) {
+  struct Pictures {
+    explicit Pictures(FeatureFile opened)
+        : file(std::move(opened)), subset(FeatureSubset::WithoutViews(file)) {}
+    FeatureFile file;
+    FeatureSubset subset;  // of the file, which must not move
+  };
+  const auto pictures = std::make_shared<Pictures>(FeatureFile::Open(env, path));
+  return {pictures, &pictures->subset};
 }
 
 }  // namespace bitpool

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <memory>
 #include <nlohmann/json_fwd.hpp>
 #include <span>
 #include <string>
@@ -59,7 +60,7 @@ class FeatureFile : public FeatureSet {
 
   Precision precision() const { return precision_; }
   // The descriptors of an image as they lie in the file, verified, in this precision. Valid as long
-  // as a copy of this exists. Throws as Read.
+  // as a copy of this exists. Throws as Read does.
   std::span<const std::byte> Stored(Index image) const;
   const nlohmann::json& about() const { return container_.metadata(); }
 
@@ -76,5 +77,8 @@ class FeatureFile : public FeatureSet {
   std::span<const uint64_t> name_ends_;
   std::span<const uint8_t> names_;
 };
+
+// The pictures of a file without their views, for what is searched, asks, or has labels of its own.
+std::shared_ptr<const FeatureSet> OpenPictures(Env& env, const std::filesystem::path& path);
 
 }  // namespace bitpool

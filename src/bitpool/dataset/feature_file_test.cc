@@ -186,7 +186,7 @@ TEST(FeatureFile, WithoutViewsThereIsNothingAboutThem) {
   writer.Append("a", MatrixF::Ones(2, 1));
   writer.Commit({});
   EXPECT_FALSE(Container::Open(Env::Posix(), folder / "a.bpf").Has("images_per_picture"));
-  // A set with views may be empty and still know it.
+  // A set with views knows of them even when it is empty.
   FeatureFileWriter(Env::Posix(), folder / "b.bpf", 2, Precision::kHalf, IfExists::kFail, 9)
       .Commit({});
   const FeatureFile empty = FeatureFile::Open(Env::Posix(), folder / "b.bpf");
@@ -207,6 +207,25 @@ TEST(FeatureFile, EveryPictureHasAllOfItsViews) {
                                     IfExists::kFail, bad);
                 });
   }
+}
+
+TEST(FeatureFile, PicturesAreWhatIsNoView) {
+  const TempFolder folder;
+  {
+    FeatureFileWriter writer(Env::Posix(), folder / "a.bpf", 1, Precision::kSingle, IfExists::kFail,
+                             3);
+    for (int i = 0; i < 6; ++i) {
+      writer.Append("image" + std::to_string(i), MatrixF::Constant(1, 2, static_cast<float>(i)));
+    }
+    writer.Commit({});
+  }
+  const auto pictures = OpenPictures(Env::Posix(), folder / "a.bpf");
+  ASSERT_EQ(pictures->size(), 2);
+  EXPECT_EQ(pictures->images_per_picture(), 1);
+  EXPECT_EQ(pictures->name(1), "image3");
+  MatrixF read;
+  pictures->Read(1, read);
+  EXPECT_EQ(read, MatrixF::Constant(1, 2, 3.0F));
 }
 
 TEST(FeatureFile, ADamagedImageStopsWithItsName) {

@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <system_error>
-
 #include "bitpool/base/error.h"
 #include "bitpool/dataset/program.h"
 #include "bitpool/io/atomic_file.h"
@@ -32,17 +30,19 @@ PackageFetch::PackageFetch(Env& env, std::string_view name, std::string_view sou
       name_(name),
       source_(source),
       target_(target),
-      work_(fs::absolute(target) / ".getting"),
+      work_(env.Canonical(target) / ".getting"),
       context_(context),
       say_(say) {
   env.MakeFolders(target);
-  fs::remove_all(work_);
+  RemoveTree(env, work_);
   env.MakeFolders(work_);
 }
 
 PackageFetch::~PackageFetch() {
-  std::error_code ignored;
-  fs::remove_all(work_, ignored);
+  try {
+    RemoveTree(env_, work_);
+  } catch (...) {  // removed by the next one
+  }
 }
 
 void PackageFetch::Run(const std::vector<std::string>& command,

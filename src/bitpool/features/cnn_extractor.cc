@@ -55,7 +55,7 @@ constexpr std::array<std::string_view, 9> kDivisors = {"num_output", "kernel_siz
                                                        "kernel_w",   "stride",      "stride_h",
                                                        "stride_w",   "group",       "dilation"};
 
-// The next word or sign of a text in the format of Protocol Buffers, taken off it; empty at the
+// The next word or symbol of a text in the format of Protocol Buffers, taken off it; empty at the
 // end.
 std::string_view TakeToken(std::string_view& text) {
   const auto is_word = [](char c) {
@@ -87,7 +87,7 @@ void RequireNoZeroSizes(std::string_view definition) {
     const std::string number(TakeToken(rest));
     if (std::strtol(number.c_str(), nullptr, 0) < 1) {
       throw Error(ErrorCode::kCorrupt,
-                  fmt::format("{}: expected a number from 1, found \"{}\"", name, number));
+                  fmt::format("{}: expected 1 or more, found \"{}\"", name, number));
     }
   }
 }

@@ -51,7 +51,7 @@ LayersModel LayersModel::Open(Env& env, const fs::path& model_json) {
     for (const json& group : description.at("weightsManifest")) {
       for (const json& weight : group.at("weights")) {
         if (weight.at("dtype") != "float32") {
-          throw Error(ErrorCode::kCorrupt, "expected weights of type float32 alone");
+          throw Error(ErrorCode::kCorrupt, "expected weights of type float32 only");
         }
         Place place{.shape = weight.at("shape").get<std::vector<int64_t>>(), .begin = count};
         place.size = CountOf(place.shape);

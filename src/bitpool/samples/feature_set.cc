@@ -65,10 +65,15 @@ FeatureSubset FeatureSubset::OfPictures(const FeatureSet& set, const std::vector
   return subset;
 }
 
-FeatureSubset FeatureSubset::WithoutViews(const FeatureSet& set) {
+FeatureSubset FeatureSubset::WithViews(const FeatureSet& set, Index views) {
+  const Index each = std::min(1 + views, set.images_per_picture());
   std::vector<Index> images;
-  for (Index i = 0; i < set.size(); i += set.images_per_picture()) images.push_back(i);
-  return {set, std::move(images)};
+  for (Index first = 0; first < set.size(); first += set.images_per_picture()) {
+    for (Index i = 0; i < each; ++i) images.push_back(first + i);
+  }
+  FeatureSubset subset(set, std::move(images));
+  subset.images_per_picture_ = each;
+  return subset;
 }
 
 FeatureSubset::Range FeatureSubset::RangeOf(Index descriptors) const {

@@ -61,13 +61,14 @@ class MemoryFeatureSet : public FeatureSet {
 class FeatureSubset : public FeatureSet {
  public:
   // The set must outlive this. Throws kInvalidArgument for an image that is not in the set, and for
-  // shares that are not 0 <= from < to <= 1.
-  // Views and pictures are not told apart any more.
+  // shares that are not 0 <= from < to <= 1. Views and pictures are no longer told apart.
   FeatureSubset(const FeatureSet& set, std::vector<Index> images, double from = 0, double to = 1);
   // Some pictures, by their numbers among the pictures, each with all of its views.
   static FeatureSubset OfPictures(const FeatureSet& set, const std::vector<Index>& pictures);
+  // All pictures with this many of their views, the first; with all where they have no more.
+  static FeatureSubset WithViews(const FeatureSet& set, Index views);
   // All pictures without their views.
-  static FeatureSubset WithoutViews(const FeatureSet& set);
+  static FeatureSubset WithoutViews(const FeatureSet& set) { return WithViews(set, 0); }
 
   Index size() const override { return static_cast<Index>(images_.size()); }
   Index dimension() const override { return set_.dimension(); }
@@ -116,7 +117,7 @@ class JoinedFeatureSet : public FeatureSet {
 
 // Images without views, with stand-ins for them: every image is followed by this many disjoint
 // random parts of its descriptors. What changes between the parts is what a code should ignore, as
-// far as one picture can show it; light, turns and sizes are not among it.
+// far as one picture can show it; changes of light, angle and size are not part of it.
 class DescriptorParts : public FeatureSet {
  public:
   // The set must outlive this. Throws kInvalidArgument for fewer than two parts, and for a set with

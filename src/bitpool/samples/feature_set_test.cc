@@ -109,11 +109,11 @@ TEST(JoinedFeatureSet, RefusesSetsThatCannotBeJoined) {
     JoinedFeatureSet(
         {std::make_shared<MemoryFeatureSet>(2), std::make_shared<MemoryFeatureSet>(3)});
   });
-  // Only empty sets are a set without images.
+  // Empty sets alone make a set without images.
   EXPECT_EQ(JoinedFeatureSet({std::make_shared<MemoryFeatureSet>(2)}).size(), 0);
 }
 
-// So many pictures with two views each; descriptor i of image n is 100 n + i.
+// This many pictures with two views each; descriptor i of image n is 100 n + i.
 MemoryFeatureSet WithViews(Index pictures) {
   MemoryFeatureSet set(1, 3);
   for (Index image = 0; image < 3 * pictures; ++image) {
@@ -179,6 +179,17 @@ TEST(FeatureSubset, WithoutViewsIsThePictures) {
   const FeatureSubset some = FeatureSubset::OfPictures(set, {2, 0});
   EXPECT_EQ(NamesOf(FeatureSubset::WithoutViews(some)),
             (std::vector<std::string>{"image6", "image0"}));
+}
+
+TEST(FeatureSubset, WithViewsIsThePicturesWithTheFirstOfThem) {
+  const MemoryFeatureSet set = WithViews(2);  // with two views each
+  const FeatureSubset one = FeatureSubset::WithViews(set, 1);
+  EXPECT_EQ(one.images_per_picture(), 2);
+  EXPECT_EQ(NamesOf(one), (std::vector<std::string>{"image0", "image1", "image3", "image4"}));
+  for (const Index views : {2, 3, 100}) {
+    EXPECT_EQ(NamesOf(FeatureSubset::WithViews(set, views)), NamesOf(set)) << views;
+    EXPECT_EQ(FeatureSubset::WithViews(set, views).images_per_picture(), 3);
+  }
 }
 
 TEST(JoinedFeatureSet, KeepsViewsWhereAllAgree) {

@@ -2,9 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <numeric>
-
 #include "bitpool/base/error.h"
 #include "bitpool/base/random.h"
 
@@ -31,20 +28,6 @@ Split ChooseItems(Index items, Index count, uint64_t seed) {
     chosen[item] = true;
   }
   return FromFlags(chosen);
-}
-
-std::vector<std::vector<Index>> MakeFolds(Index items, Index folds, uint64_t seed) {
-  if (folds < 2 || folds > items) {
-    throw Error(ErrorCode::kInvalidArgument,
-                fmt::format("folds: cannot divide {} items into {} parts", items, folds));
-  }
-  std::vector<Index> order(static_cast<size_t>(items));
-  std::iota(order.begin(), order.end(), Index{0});
-  Random(seed).Shuffle(order);
-  std::vector<std::vector<Index>> parts(static_cast<size_t>(folds));
-  for (size_t i = 0; i < order.size(); ++i) parts[i % parts.size()].push_back(order[i]);
-  for (std::vector<Index>& part : parts) std::sort(part.begin(), part.end());
-  return parts;
 }
 
 }  // namespace bitpool

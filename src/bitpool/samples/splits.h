@@ -18,7 +18,4 @@ struct Split {
 // `count` items drawn at random, and the others. Throws kInvalidArgument when there are fewer.
 Split ChooseItems(Index items, Index count, uint64_t seed);
 
-// Divides the items into `folds` parts whose sizes differ by at most one, for cross-validation.
-std::vector<std::vector<Index>> MakeFolds(Index items, Index folds, uint64_t seed);
-
 }  // namespace bitpool

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <numeric>
-#include <set>
 
 #include "bitpool/io/testing.h"
 
@@ -32,19 +31,6 @@ TEST(Splits, ChooseItems) {
   EXPECT_EQ(ChooseItems(100, 30, 7).chosen, ChooseItems(100, 30, 7).chosen);
   EXPECT_NE(ChooseItems(100, 30, 7).chosen, ChooseItems(100, 30, 8).chosen);
   ExpectError(ErrorCode::kInvalidArgument, {"101 of 100"}, [] { ChooseItems(100, 101, 1); });
-}
-
-TEST(Splits, FoldsCoverEverythingOnce) {
-  const auto folds = MakeFolds(23, 5, 2);
-  ASSERT_EQ(folds.size(), 5U);
-  std::set<Index> all;
-  for (const std::vector<Index>& fold : folds) {
-    EXPECT_GE(fold.size(), 4U);
-    EXPECT_LE(fold.size(), 5U);
-    all.insert(fold.begin(), fold.end());
-  }
-  EXPECT_EQ(all.size(), 23U);
-  ExpectError(ErrorCode::kInvalidArgument, {"3 items into 4"}, [] { MakeFolds(3, 4, 1); });
 }
 
 }  // namespace
