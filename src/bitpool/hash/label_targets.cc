@@ -3,27 +3,25 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <vector>
 
 #include "bitpool/base/error.h"
 
 namespace bitpool {
 namespace {
 
-std::vector<Index> CountClasses(const Labels& labels) {
-  std::vector<Index> sizes(static_cast<size_t>(labels.class_count()));
+Index CountOccurringClasses(const Labels& labels) {
+  std::vector<bool> occurs(static_cast<size_t>(labels.class_count()));
   for (Index i = 0; i < labels.size(); ++i) {
-    for (const int32_t label : labels.of(i)) ++sizes[static_cast<size_t>(label)];
+    for (const int32_t label : labels.of(i)) occurs[static_cast<size_t>(label)] = true;
   }
-  return sizes;
+  return std::ranges::count(occurs, true);
 }
 
 }  // namespace
 
 LabelTargets::LabelTargets(const Labels& labels, Index samples)
-    : labels_(labels),
-      class_sizes_(CountClasses(labels)),
-      occurring_classes_(
-          std::ranges::count_if(class_sizes_, [](Index class_size) { return class_size > 0; })) {
+    : labels_(labels), occurring_classes_(CountOccurringClasses(labels)) {
   if (labels.size() != samples) {
     throw Error(ErrorCode::kInvalidArgument,
                 fmt::format("labels of {} samples for {} training samples: expected as many",

@@ -1,7 +1,5 @@
 #pragma once
 
-#include <vector>
-
 #include "bitpool/base/matrix.h"
 #include "bitpool/linalg/column_source.h"
 #include "bitpool/samples/labels.h"
@@ -16,23 +14,20 @@ namespace bitpool {
 // row of zeros.
 class LabelTargets : public ColumnSource {
  public:
-  // The labels must outlive this. Throws kInvalidArgument when they are not as many as the
-  // `samples`, and when fewer than two different classes occur.
+  // The labels must outlive this. Throws kInvalidArgument when their number is not `samples`, and
+  // when fewer than two different classes occur.
   LabelTargets(const Labels& labels, Index samples);
 
   Index dimension() const override { return labels_.class_count(); }
   Index size() const override { return labels_.size(); }
 
   const Labels& labels() const { return labels_; }
-  // How many samples each class has.
-  const std::vector<Index>& class_sizes() const { return class_sizes_; }
   Index occurring_classes() const { return occurring_classes_; }
 
  private:
   ColumnsView ReadColumns(Index first, Index count, MatrixF& buffer) const override;
 
   const Labels& labels_;
-  std::vector<Index> class_sizes_;
   Index occurring_classes_;
 };
 

@@ -16,7 +16,6 @@ TEST(LabelTargets, AColumnHasOnesAtItsClasses) {
   EXPECT_EQ(targets.dimension(), 4);
   EXPECT_EQ(targets.size(), 5);
   EXPECT_EQ(targets.occurring_classes(), 3);
-  EXPECT_EQ(targets.class_sizes(), (std::vector<Index>{2, 2, 0, 2}));
   MatrixF expected(4, 5);
   expected << 0, 0, 1, 0, 1,  //
       0, 0, 1, 1, 0,          //
@@ -24,7 +23,7 @@ TEST(LabelTargets, AColumnHasOnesAtItsClasses) {
       1, 0, 0, 1, 0;
   MatrixF buffer;
   EXPECT_EQ(MatrixF(targets.Read(0, 5, buffer)), expected);
-  // The buffer of one block does not shine through in the next.
+  // What one block left in the buffer does not show in the next.
   EXPECT_EQ(MatrixF(targets.Read(1, 3, buffer)), expected.middleCols(1, 3));
   EXPECT_EQ(targets.Read(5, 0, buffer).cols(), 0);
 }

@@ -44,11 +44,11 @@ struct Learned {
   }
 };
 
-// The images of a step that could be pooled, two of every picture one after the other.
-struct PooledPairs {
-  ViewPairs images;
-  MatrixF vectors;
-};
+void ReadDescriptors(const FeatureSet& features, bool normalise, Index image,
+                     MatrixF& descriptors) {
+  features.Read(image, descriptors);
+  if (normalise && descriptors.cols() > 0) NormaliseColumns(descriptors);
+}
 
 class PoolingTraining {
  public:
@@ -70,23 +70,21 @@ class PoolingTraining {
   double Step(const ViewPairs& images, int done) {
     const PoolingSystem system(Coupling::None(features_.dimension()),
                                {.mu = mu(), .tolerance = options_.tolerance}, attention());
-    const PooledPairs pairs = Pool(system, images);
-    if (done == 0) Begin(pairs.vectors);
+    const PooledBatch batch = Pool(system, images);
+    if (done == 0) Begin(batch.vectors);
     const VectorF mean =
-        pairs.vectors *
-        VectorF::Constant(pairs.vectors.cols(), 1.0F / static_cast<float>(pairs.vectors.cols()));
-    const MatrixF scaled = (pairs.vectors.colwise() - mean) / unit_;
+        batch.vectors *
+        VectorF::Constant(batch.vectors.cols(), 1.0F / static_cast<float>(batch.vectors.cols()));
+    const MatrixF scaled = (batch.vectors.colwise() - mean) / unit_;
     const TwoLayerMap map = {.linear = {.weights = weights_.values, .bias = bias_.values},
                              .hidden = {.weights = MatrixF(0, scaled.rows()), .bias = VectorF(0)},
                              .output = MatrixF(weights_.values.rows(), 0)};
     const TwoLayerOutput output = ApplyMap(map, scaled, context_);
-    ContrastLoss loss = ComputeContrastLoss(output.projections, options_.temperature,
-                                            ContrastCodes::kSigns, context_);
+    const ContrastLoss loss = ComputeContrastLoss(output.projections, options_.temperature,
+                                                  ContrastCodes::kSigns, context_);
     const TwoLayerMap slopes = GradientOfMap(map, scaled, output, loss.gradient, context_);
-    // Through the mean, which every vector has a share in.
-    loss.gradient.colwise() -= slopes.linear.bias / static_cast<float>(scaled.cols());
-    const MatrixF of_vectors = weights_.values.transpose() * loss.gradient / unit_;
-    const PoolingGradient of_pooling = GradientOfPooling(system, pairs, of_vectors);
+    const PoolingGradient of_pooling =
+        GradientOfPooling(system, batch, weights_.values, unit_, loss.gradient, context_);
     Move(slopes.linear, of_pooling, done);
     return loss.loss;
   }
@@ -101,19 +99,15 @@ class PoolingTraining {
     unit_ = static_cast<float>(scale.unit);
   }
 
-  void Read(Index image, MatrixF& descriptors) const {
-    features_.Read(image, descriptors);
-    if (options_.normalise && descriptors.cols() > 0) NormaliseColumns(descriptors);
-  }
-
-  PooledPairs Pool(const PoolingSystem& system, const ViewPairs& images) const {
+  // The images of a step that could be pooled, two of every picture one after the other.
+  PooledBatch Pool(const PoolingSystem& system, const ViewPairs& images) const {
     MatrixF vectors(features_.dimension(), static_cast<Index>(images.size()));
     std::vector<uint8_t> failed(images.size(), 0);
     context_.ParallelFor(images.size(), kPooledPerTask, [&](size_t begin, size_t end) {
       MatrixF descriptors;
       for (size_t i = begin; i < end; ++i) {
         try {
-          Read(images[i], descriptors);
+          ReadDescriptors(features_, options_.normalise, images[i], descriptors);
           vectors.col(static_cast<Index>(i)) = system.Pool(descriptors);
         } catch (const Error& error) {
           if (error.code() != ErrorCode::kInvalidArgument) throw;
@@ -121,12 +115,13 @@ class PoolingTraining {
         }
       }
     });
-    PooledPairs pairs;
+    PooledBatch batch{
+        .features = features_, .normalise = options_.normalise, .images = {}, .vectors = {}};
     std::vector<Index> kept;
     for (size_t i = 0; i < images.size(); ++i) {
       if (failed[i] != 0 || failed[i ^ 1] != 0) continue;
       kept.push_back(static_cast<Index>(i));
-      pairs.images.push_back(images[i]);
+      batch.images.push_back(images[i]);
     }
     if (kept.size() < 4) {
       throw Error(ErrorCode::kInvalidArgument,
@@ -134,33 +129,8 @@ class PoolingTraining {
                               "contrast needs at least 2",
                               images.size() / 2, kept.size() / 2));
     }
-    pairs.vectors = GatherColumns(MatrixColumns(vectors), kept);
-    return pairs;
-  }
-
-  PoolingGradient GradientOfPooling(const PoolingSystem& system, const PooledPairs& pairs,
-                                    const MatrixF& of_vectors) const {
-    PoolingGradient all{.attention = VectorD::Zero(features_.dimension())};
-    context_.pool().OrderedReduce(
-        pairs.images.size(), kPooledPerTask, all,
-        [&](PoolingGradient& part, size_t begin, size_t end) {
-          context_.ThrowIfStopped();
-          part = {.attention = VectorD::Zero(features_.dimension())};
-          MatrixF descriptors;
-          for (size_t i = begin; i < end; ++i) {
-            Read(pairs.images[i], descriptors);
-            const auto column = static_cast<Index>(i);
-            const PoolingGradient own =
-                system.Gradient(descriptors, pairs.vectors.col(column), of_vectors.col(column));
-            part.attention += own.attention;
-            part.log_mu += own.log_mu;
-          }
-        },
-        [&](const PoolingGradient& part) {
-          all.attention += part.attention;
-          all.log_mu += part.log_mu;
-        });
-    return all;
+    batch.vectors = GatherColumns(MatrixColumns(vectors), kept);
+    return batch;
   }
 
   void Move(const LinearMap& of_map, const PoolingGradient& of_pooling, int done) {
@@ -215,6 +185,36 @@ void LearnPoolingOptions::Validate() const {
                             "{} of {}",
                             steps, batch));
   }
+}
+
+PoolingGradient GradientOfPooling(const PoolingSystem& system, const PooledBatch& batch,
+                                  const MatrixF& weights, float unit, const MatrixF& gradient,
+                                  const RunContext& context) {
+  // Through the mean, which every vector has a share in.
+  const VectorF sum = gradient * VectorF::Ones(gradient.cols());
+  const MatrixF own = gradient.colwise() - sum / static_cast<float>(gradient.cols());
+  const MatrixF of_vectors = weights.transpose() * own / unit;
+  PoolingGradient all{.attention = VectorD::Zero(system.dimension())};
+  context.pool().OrderedReduce(
+      batch.images.size(), kPooledPerTask, all,
+      [&](PoolingGradient& part, size_t begin, size_t end) {
+        context.ThrowIfStopped();
+        part = {.attention = VectorD::Zero(system.dimension())};
+        MatrixF descriptors;
+        for (size_t i = begin; i < end; ++i) {
+          ReadDescriptors(batch.features, batch.normalise, batch.images[i], descriptors);
+          const auto column = static_cast<Index>(i);
+          const PoolingGradient one =
+              system.Gradient(descriptors, batch.vectors.col(column), of_vectors.col(column));
+          part.attention += one.attention;
+          part.log_mu += one.log_mu;
+        }
+      },
+      [&](const PoolingGradient& part) {
+        all.attention += part.attention;
+        all.log_mu += part.log_mu;
+      });
+  return all;
 }
 
 LearnedPooling LearnPooling(const LearnPoolingOptions& options, const FeatureSet& features,

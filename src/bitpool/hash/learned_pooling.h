@@ -5,6 +5,7 @@
 #include "bitpool/base/run_context.h"
 #include "bitpool/hash/hash_model.h"
 #include "bitpool/linalg/ridge.h"
+#include "bitpool/pool/pooling_system.h"
 #include "bitpool/samples/feature_set.h"
 
 namespace bitpool {
@@ -20,7 +21,7 @@ struct LearnPoolingOptions {
   double mu_rate = 5e-2;           // and of log μ
   double tolerance = 1e-3;         // relative residual of the pooling systems
 
-  // Throws kInvalidArgument when a field has no meaning.
+  // Throws kInvalidArgument when a field is invalid.
   void Validate() const;
 };
 
@@ -46,5 +47,22 @@ struct LearnedPooling {
 // start that does not fit.
 LearnedPooling LearnPooling(const LearnPoolingOptions& options, const FeatureSet& features,
                             Index per_picture, const LinearMap& start, const RunContext& context);
+
+// Images of a set that were pooled together.
+struct PooledBatch {
+  const FeatureSet& features;
+  bool normalise = true;      // every local feature was given the length one
+  std::vector<Index> images;  // which of the set
+  MatrixF vectors;            // φ of each
+};
+
+// The gradient with respect to a and log μ of Σ ⟨gradient(i), h(i)⟩ over the images of a batch, of
+// which φ̄ is the mean, for the hash functions
+//   h = W (φ − φ̄) / unit + c.
+// It is what a step of LearnPooling goes by. `weights` is W; the system is the one that pooled the
+// batch.
+PoolingGradient GradientOfPooling(const PoolingSystem& system, const PooledBatch& batch,
+                                  const MatrixF& weights, float unit, const MatrixF& gradient,
+                                  const RunContext& context);
 
 }  // namespace bitpool

@@ -44,6 +44,18 @@ ColumnsView FirstImages::ReadColumns(Index first, Index count, MatrixF& buffer) 
   return ViewOf(buffer);
 }
 
+MatrixF MapColumns(const MatrixF& weights, const VectorF& bias, const MatrixFRef& block,
+                   Index first) {
+  MatrixF mapped(weights.rows(), block.cols());
+  for (Index done = 0; done < block.cols();) {
+    const Index take = std::min(kMappedGroup - (first + done) % kMappedGroup, block.cols() - done);
+    mapped.middleCols(done, take).noalias() = weights * block.middleCols(done, take);
+    done += take;
+  }
+  mapped.colwise() += bias;
+  return mapped;
+}
+
 MappedColumns::MappedColumns(const ColumnSource& source, LinearMap map)
     : source_(source), map_(std::move(map)) {
   if (map_.weights.cols() != source.dimension()) {
@@ -55,8 +67,7 @@ MappedColumns::MappedColumns(const ColumnSource& source, LinearMap map)
 ColumnsView MappedColumns::ReadColumns(Index first, Index count, MatrixF& buffer) const {
   MatrixF own;
   const ColumnsView block = source_.Read(first, count, own);
-  buffer.noalias() = map_.weights * block;
-  buffer.colwise() += map_.bias;
+  buffer = MapColumns(map_.weights, map_.bias, block, first);
   return ViewOf(buffer);
 }
 

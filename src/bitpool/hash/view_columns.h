@@ -50,7 +50,15 @@ class FirstImages : public ColumnSource {
   Index count_;
 };
 
-// weights · x + bias of every column.
+// weights · x + bias of the columns of a block, the first of which is column `first` of its source.
+// The last digits of a column depend on how many columns a product has, so columns are multiplied
+// in groups of kMappedGroup, counted from the beginning of the source: whoever reads whole groups
+// gets the same numbers, whatever the pieces.
+inline constexpr Index kMappedGroup = 512;
+MatrixF MapColumns(const MatrixF& weights, const VectorF& bias, const MatrixFRef& block,
+                   Index first);
+
+// The same of every column of a source. Parts of groups are the same but for rounding.
 class MappedColumns : public ColumnSource {
  public:
   // Throws kInvalidArgument when the map takes vectors of another dimension.

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "bitpool/base/random.h"
 #include "bitpool/linalg/testing.h"
 
@@ -101,6 +103,21 @@ TEST(MappedColumns, AreMultipliedAndMoved) {
                 }),
                 ::testing::HasSubstr("a map of 5 dimensions for vectors of 4"));
   });
+}
+
+TEST(MappedColumns, HaveTheSameBitsInAnyPiecesOfWholeGroups) {
+  const MatrixF x = Random(4).NormalMatrix(7, 3 * kMappedGroup + 5);
+  const MatrixColumns source(x);
+  const MappedColumns mapped(
+      source, {.weights = Random(5).NormalMatrix(6, 7), .bias = Random(6).NormalMatrix(6, 1)});
+  MatrixF buffer;
+  const MatrixF whole = mapped.Read(0, x.cols(), buffer);
+  for (const Index piece : {kMappedGroup, 2 * kMappedGroup}) {
+    for (Index first = 0; first < x.cols(); first += piece) {
+      const Index count = std::min(piece, x.cols() - first);
+      EXPECT_EQ(mapped.Read(first, count, buffer), whole.middleCols(first, count)) << first;
+    }
+  }
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include "bitpool/base/error.h"
 #include "bitpool/hash/shard_passes.h"
 #include "bitpool/hash/view_batches.h"
+#include "bitpool/hash/view_columns.h"
 #include "bitpool/hash/view_sums.h"
 
 namespace bitpool {
@@ -78,8 +79,7 @@ ColumnsView ViewShard::Whitened::ReadColumns(Index first, Index count, MatrixF& 
   }
   MatrixF own;
   const ColumnsView block = images_.Read(first, count, own);
-  buffer.noalias() = *weights * block;
-  buffer.colwise() += bias->col(0);
+  buffer = MapColumns(*weights, bias->col(0), block, first);
   return ViewOf(buffer);
 }
 

@@ -9,6 +9,7 @@
 
 #include "bitpool/hash/itq.h"
 #include "bitpool/hash/mapped_encoder.h"
+#include "bitpool/hash/two_layer_encoder.h"
 #include "bitpool/hash/view_columns.h"
 #include "bitpool/hash/view_sums.h"
 #include "bitpool/hash/view_testing.h"
@@ -223,6 +224,39 @@ TEST(FoldWhitening, OfALinearModelGivesALinearOneWithItsCodes) {
   EXPECT_TRUE(projected.isApprox(expected, 1e-4F));
   EXPECT_EQ(Differing(projected, expected, 1e-3F), 0);
   ExpectReconstructsTheSame(folded, model, behind);
+}
+
+// Both layers read the vectors, so the whitening must become part of both.
+TEST(FoldWhitening, OfTwoLayersGivesTwoLayersWithTheirNumbers) {
+  constexpr Index kUnits = 20, kBits = 6;
+  const Behind behind(3);
+  Random random(8);
+  const auto some = [&](Index rows, Index cols) -> MatrixF {
+    return 0.3F * random.NormalMatrix(rows, cols);
+  };
+  const TwoLayerMap map{.linear = {.weights = some(kBits, 12), .bias = some(kBits, 1)},
+                        .hidden = {.weights = some(kUnits, 12), .bias = some(kUnits, 1)},
+                        .output = some(kBits, kUnits)};
+  HashModel model{
+      .method = "sav", .encoder = std::make_shared<TwoLayerEncoder>(map), .decoder = {}};
+  model.decoder = FitDecoder(*model.encoder, MatrixColumns(behind.whitened), RunContext());
+  const HashModel folded = FoldWhitening(behind.whitening, model);
+  EXPECT_EQ(folded.method, "sav");
+  const auto* layers = dynamic_cast<const TwoLayerEncoder*>(folded.encoder.get());
+  ASSERT_NE(layers, nullptr);
+  EXPECT_TRUE(SameBits(layers->map().output, map.output));
+  const MatrixF expected = model.encoder->Project(behind.whitened);
+  const MatrixF projected = folded.encoder->Project(behind.images);
+  EXPECT_TRUE(projected.isApprox(expected, 1e-4F));
+  EXPECT_EQ(Differing(projected, expected, 1e-3F), 0);
+  ExpectReconstructsTheSame(folded, model, behind);
+  // The hidden layer bends, and each of the layers counts.
+  const MatrixF hidden = HiddenUnits(map, behind.whitened);
+  EXPECT_GT((hidden.array() == 0).count(), hidden.size() / 4);
+  EXPECT_GT((hidden.array() > 0).count(), hidden.size() / 4);
+  const MatrixF bent = map.output * hidden;
+  EXPECT_GT(bent.norm(), 0.1F * expected.norm());
+  EXPECT_GT((expected - bent).norm(), 0.1F * expected.norm());
 }
 
 // Distances to points, which no linear map can have.

@@ -44,7 +44,7 @@ class DeepBitTraining {
   void LearnFromPictures(TrainingSummary& summary) {
     BatchOrder order(images_.pictures(), options_.batch, context_.MakeRandom(kDeepBitBatches));
     RunHeadSteps("DeepBit", options_.steps, context_, summary, [&](Index step) {
-      const double rate = HalvedRate(options_.learning_rate, step, options_.steps);
+      const double rate = DroppedRate(options_.learning_rate, step, options_.steps);
       return Step(ImagesOf(order.Next(), images_.per_picture, 1), 1, rate);
     });
   }

@@ -104,7 +104,7 @@ void RunHeadSteps(const std::string& task, Index count, const RunContext& contex
   }
 }
 
-double HalvedRate(double rate, Index step, Index count) {
+double DroppedRate(double rate, Index step, Index count) {
   return 2 * step < count ? rate : rate / 10;
 }
 

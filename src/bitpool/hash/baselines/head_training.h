@@ -12,8 +12,8 @@
 #include "bitpool/linalg/column_source.h"
 #include "bitpool/linalg/ridge.h"
 
-// What the methods share that learn only the last layers of a network, in small batches: the output
-// of the rest, which stays as it is, is the vectors.
+// What the methods share that learn only the last layers of a network, in small batches. The
+// vectors are the output of the rest, which stays as it is.
 namespace bitpool {
 
 // Mean squared length of vectors as these methods scale them. The learning rates are those that
@@ -21,8 +21,8 @@ namespace bitpool {
 // dimension.
 inline constexpr double kHeadSquaredLength = 100;
 
-// Of methods whose bits are 0 and 1: what is between the two, and how far outputs are from it at
-// first, half as far as a bit is, so that no unit is dead.
+// For methods whose bits are 0 and 1: the middle between the two, and how far from it outputs are
+// at first. That is half as far as a bit is, so that no unit is dead.
 inline constexpr float kBitMiddle = 0.5F;
 inline constexpr double kFirstBitDeviation = 0.25;
 
@@ -37,7 +37,7 @@ class BatchOrder {
   // A batch has at most `count` samples. REQUIRES: count >= 1, batch >= 1
   BatchOrder(Index count, Index batch, Random random);
 
-  std::span<const Index> Next();  // good until the next call
+  std::span<const Index> Next();  // valid until the next call
   Index batches_per_epoch() const { return static_cast<Index>(order_.size() / batch_); }
 
  private:
@@ -84,7 +84,7 @@ void RunHeadSteps(const std::string& task, Index count, const RunContext& contex
                   TrainingSummary& summary, const std::function<double(Index)>& step);
 
 // A rate that is divided by ten after half of the steps.
-double HalvedRate(double rate, Index step, Index count);
+double DroppedRate(double rate, Index step, Index count);
 
 // Throw kInvalidArgument, naming the option of the method.
 void RequireHeadCount(Index value, Index least, const char* method, const char* option);

@@ -87,9 +87,9 @@ TEST(HeadTraining, RefusesALossWithoutEnd) {
 }
 
 TEST(HeadTraining, RateFallsAtHalf) {
-  EXPECT_EQ(HalvedRate(1, 0, 10), 1);
-  EXPECT_EQ(HalvedRate(1, 4, 10), 1);
-  EXPECT_EQ(HalvedRate(1, 5, 10), 0.1);
+  EXPECT_EQ(DroppedRate(1, 0, 10), 1);
+  EXPECT_EQ(DroppedRate(1, 4, 10), 1);
+  EXPECT_EQ(DroppedRate(1, 5, 10), 0.1);
 }
 
 }  // namespace

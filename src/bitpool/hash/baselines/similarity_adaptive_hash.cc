@@ -91,7 +91,7 @@ class AdaptiveTraining {
       const std::span<const Index> samples = order_.Next();
       const MatrixF batch = vectors_.Read(samples, context_);
       const HeadLoss loss = ComputeCodeLoss(head_.Apply(batch), codes_(Eigen::all, samples));
-      head_.Step({.rate = HalvedRate(options_.learning_rate, step, steps)}, batch, loss.gradient);
+      head_.Step({.rate = DroppedRate(options_.learning_rate, step, steps)}, batch, loss.gradient);
       return loss.loss;
     });
   }
