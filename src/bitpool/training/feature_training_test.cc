@@ -2,7 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <Eigen/Cholesky>
+
 #include "bitpool/hash/feature_encoder.h"
+#include "bitpool/hash/learned_pooling.h"
 #include "bitpool/hash/testing.h"
 #include "bitpool/io/testing.h"
 #include "bitpool/linalg/testing.h"
@@ -127,30 +130,33 @@ TEST_P(JointTraining, ResumesAfterAnInterruptionToTheSameModel) {
   EXPECT_EQ(FilesLeft(folder), 0U);
 }
 
-// Every picture is followed by views of it, in which its descriptors have changed a little.
 MemoryFeatureSet ScenesWithViews(Index pictures, Index views) {
-  const MemoryFeatureSet scenes = SmallScenes(pictures, 10, 10, 1);
-  MemoryFeatureSet images(scenes.dimension(), 1 + views);
-  Random random(7);
-  MatrixF descriptors;
-  for (Index picture = 0; picture < pictures; ++picture) {
-    scenes.Read(picture, descriptors);
-    images.Add(scenes.name(picture), descriptors);
-    for (Index view = 0; view < views; ++view) {
-      images.Add(scenes.name(picture) + "#",
-                 descriptors + 0.2F * random.NormalMatrix(descriptors.rows(), descriptors.cols()));
-    }
-  }
-  return images;
+  return WithSmallChanges(SmallScenes(pictures, 10, 10, 1), pictures, views);
 }
+
+// Counts the epochs of the contrast that are run: each is noted with its loss, while those that a
+// resumed training begins with are not.
+class EpochCounter : public ProgressSink {
+ public:
+  void Report(const ProgressUpdate& update) override {
+    if (update.task == "contrast" && !update.ended && !update.note.empty()) ++epochs_;
+  }
+  size_t epochs() const { return epochs_; }
+
+ private:
+  size_t epochs_ = 0;
+};
 
 TEST(FeatureTraining, TheContrastOfViewsResumesToTheSameModel) {
   const TempFolder folder;
   const MemoryFeatureSet images = ScenesWithViews(60, 3);
   FeatureTraining training = Job(folder, "sav");
   training.settings.options["epochs"] = 6;
-  const auto whole = TrainOnFeatures(Env::Posix(), training, images, RunContext({.threads = 2}));
+  const auto all = std::make_shared<EpochCounter>();
+  const auto whole =
+      TrainOnFeatures(Env::Posix(), training, images, RunContext({.threads = 2, .progress = all}));
   EXPECT_EQ(whole.summary.iterations.size(), 6U);
+  EXPECT_EQ(all->epochs(), 6U);
   EXPECT_EQ(FilesLeft(folder), 0U);
 
   std::stop_source stop;
@@ -178,29 +184,115 @@ TEST(FeatureTraining, TheContrastOfViewsResumesToTheSameModel) {
   ExpectError(ErrorCode::kInvalidArgument, {"temperature"},
               [&] { TrainOnFeatures(Env::Posix(), training, images, RunContext()); });
   training.settings.options.erase("temperature");
-  const auto resumed = TrainOnFeatures(Env::Posix(), training, images, RunContext({.threads = 2}));
+  const auto rest = std::make_shared<EpochCounter>();
+  const auto resumed =
+      TrainOnFeatures(Env::Posix(), training, images, RunContext({.threads = 2, .progress = rest}));
+  EXPECT_EQ(rest->epochs() + part.summary.iterations.size(), 6U) << "only what was left is run";
   EXPECT_EQ(resumed.summary.iterations.size(), 6U);
   EXPECT_TRUE(SameBits(resumed.model.encoder->Parameters()[0].second,
                        whole.model.encoder->Parameters()[0].second));
   EXPECT_EQ(FilesLeft(folder), 0U);
 }
 
+// φ of an image by the definition of its system, densely and in double precision:
+//   (A + γV diag(w) Vᵀ + γμI) φ = γVw + b,  w(v) = exp(aᵀv) with the mean 1.
+struct DenseSystem {
+  MatrixD a;
+  VectorD b;
+  double gamma = 1, mu = 1;
+  VectorD attention;
+
+  // Without a coupling: generalised max pooling with weights.
+  static DenseSystem Uncoupled(const PoolingRecipe& recipe) {
+    const Index dimension = recipe.attention.size();
+    return {.a = MatrixD::Zero(dimension, dimension),
+            .b = VectorD::Zero(dimension),
+            .gamma = 1,
+            .mu = recipe.mu,
+            .attention = recipe.attention.cast<double>()};
+  }
+
+  // A = MᵀFᵀFM and b = MᵀFᵀF(W₂c₁ + c₂) with M = I − W₂W₁.
+  static DenseSystem Coupled(const HashModel& model, const MatrixD& factor) {
+    const LinearMap& encoder = dynamic_cast<const LinearEncoder&>(*model.encoder).map();
+    const MatrixD w1 = encoder.weights.cast<double>(), w2 = model.decoder.weights.cast<double>();
+    const VectorD c1 = encoder.bias.cast<double>(), c2 = model.decoder.bias.cast<double>();
+    const MatrixD m = MatrixD::Identity(model.dimension(), model.dimension()) - w2 * w1;
+    const MatrixD back = m.transpose() * factor.transpose() * factor;
+    return {.a = back * m,
+            .b = back * (w2 * c1 + c2),
+            .gamma = model.pooling->gamma,
+            .mu = model.pooling->mu,
+            .attention = VectorD::Zero(model.dimension())};
+  }
+
+  VectorD Pool(const MatrixD& v) const {
+    VectorD w = (v.transpose() * attention).array().exp();
+    w /= w.mean();
+    MatrixD matrix = a + gamma * v * w.asDiagonal() * v.transpose();
+    matrix.diagonal().array() += gamma * mu;
+    return matrix.ldlt().solve(gamma * v * w + b);
+  }
+};
+
+// The descriptors of an image, each of length one.
+MatrixD UnitColumns(const FeatureSet& images, Index image) {
+  MatrixF descriptors;
+  images.Read(image, descriptors);
+  return descriptors.cast<double>().colwise().normalized();
+}
+
+double RelativeDistance(const MatrixF& a, const MatrixF& b) { return (a - b).norm() / b.norm(); }
+
 TEST(FeatureTraining, LearnsHowToPoolWhereItIsAsked) {
   const TempFolder folder;
   const MemoryFeatureSet images = ScenesWithViews(40, 2);
   FeatureTraining training = Job(folder, "sav");
-  training.settings.options["epochs"] = 2;
+  training.settings.options = {{"epochs", 2}, {"temperature", 0.2}, {"mu", 2}, {"epsilon", 0.5}};
   const auto plain = TrainOnFeatures(Env::Posix(), training, images, RunContext());
   EXPECT_EQ(plain.model.pooling->attention.size(), 0);
+  EXPECT_EQ(plain.model.pooling->mu, 2);
   training.settings.options["learn_pooling"] = 1;
-  const auto learned = TrainOnFeatures(Env::Posix(), training, images, RunContext());
-  EXPECT_EQ(learned.model.pooling->attention.size(), 10);
-  EXPECT_NE(learned.model.pooling->mu, plain.model.pooling->mu);
-  EXPECT_EQ(EncodeImages(learned.model, images, RunContext()).codes.size(), images.size());
+  const HashModel model = TrainOnFeatures(Env::Posix(), training, images, RunContext()).model;
+  const PoolingRecipe& recipe = *model.pooling;
+  ASSERT_EQ(recipe.attention.size(), 10);
+  EXPECT_NE(recipe.mu, 2);
+
+  // What is learned begins at the closed form: ITQ of the whitened vectors.
+  const auto vectors_by = [&](const PoolingRecipe& by) {
+    const PoolingSystem system(Coupling::None(10), {.mu = by.mu}, by.attention);
+    return PoolImages(system, true, images, RunContext()).vectors;
+  };
+  const MatrixF before = vectors_by({.mu = 2}), after = vectors_by(recipe);
+  const MatrixColumns before_columns(before), after_columns(after);
+  const HashModel closed =
+      TrainOnVectors({.method = "itq", .bits = 6, .options = {{"whiten", 1}, {"epsilon", 0.5}}},
+                     {.vectors = before_columns, .per_picture = 3}, RunContext())
+          .model;
+  const LearnedPooling direct =
+      LearnPooling({.temperature = 0.2, .mu = 2}, images, 3,
+                   dynamic_cast<const LinearEncoder&>(*closed.encoder).map(), RunContext());
+  EXPECT_TRUE(SameBits(recipe.attention, direct.recipe.attention));
+  EXPECT_EQ(recipe.mu, direct.recipe.mu);
+
+  // Its vectors are what the hash functions are learned from,
+  const HashModel of_vectors =
+      TrainOnVectors(training.settings, {.vectors = after_columns, .per_picture = 3}, RunContext())
+          .model;
+  EXPECT_TRUE(
+      SameBits(model.encoder->Parameters()[0].second, of_vectors.encoder->Parameters()[0].second));
+  // and what images are encoded by.
+  const DenseSystem system = DenseSystem::Uncoupled(recipe);
+  MatrixF expected(10, images.size());
+  for (Index image = 0; image < images.size(); ++image) {
+    expected.col(image) = system.Pool(UnitColumns(images, image)).cast<float>();
+  }
+  const MatrixF projections = EncodeImages(model, images, RunContext()).projections;
+  EXPECT_LT(RelativeDistance(projections, model.encoder->Project(expected)), 0.005);
+  EXPECT_GT(RelativeDistance(projections, model.encoder->Project(before)), 0.02);
 }
 
-// SAH after a whitening pools by the metric that it learned in, and both come back from a file.
-// DeepBit has a second stage where there are views; CIBHash cannot do without.
+// DeepBit has a second stage where there are views; CIBHash cannot do without them.
 TEST(FeatureTraining, ViewsReachTheMethodsThatTakeThemAsTheyAre) {
   const TempFolder folder;
   const MemoryFeatureSet images = ScenesWithViews(40, 2);
@@ -217,6 +309,7 @@ TEST(FeatureTraining, ViewsReachTheMethodsThatTakeThemAsTheyAre) {
   EXPECT_EQ(FilesLeft(folder), 0U) << "no checkpoint is left";
 }
 
+// SAH after a whitening pools by the metric that it learned in, and both come back from a file.
 TEST(FeatureTraining, SahMeasuresInTheMetricOfViews) {
   const TempFolder folder;
   const MemoryFeatureSet images = ScenesWithViews(60, 2);
@@ -224,15 +317,65 @@ TEST(FeatureTraining, SahMeasuresInTheMetricOfViews) {
   const auto plain = TrainOnFeatures(Env::Posix(), training, images, RunContext());
   training.settings.options["whiten"] = 1;
   const auto whitened = TrainOnFeatures(Env::Posix(), training, images, RunContext());
+  const HashModel& model = whitened.model;
   EXPECT_EQ(plain.model.pooling->metric.size(), 0);
-  EXPECT_EQ(whitened.model.pooling->metric.rows(), 10);
-  EXPECT_FALSE(SameBits(plain.model.encoder->Parameters()[0].second,
-                        whitened.model.encoder->Parameters()[0].second));
-  SaveModel(Env::Posix(), folder / "w.bpm", {.model = whitened.model, .training = {}},
-            IfExists::kFail);
+  EXPECT_FALSE(
+      SameBits(plain.model.encoder->Parameters()[0].second, model.encoder->Parameters()[0].second));
+  SaveModel(Env::Posix(), folder / "w.bpm", {.model = model, .training = {}}, IfExists::kFail);
   const HashModel back = OpenModel(Env::Posix(), folder / "w.bpm").model;
   EXPECT_TRUE(SameBits(EncodeImages(back, images, RunContext()).projections,
-                       EncodeImages(whitened.model, images, RunContext()).projections));
+                       EncodeImages(model, images, RunContext()).projections));
+  // The metric is that of all images' vectors, as generalised max pooling makes them.
+  const PoolingSystem uncoupled(Coupling::None(10), {.mu = model.pooling->mu});
+  const MatrixF all = PoolImages(uncoupled, true, images, RunContext()).vectors;
+  const MatrixColumns columns(all);
+  const ViewWhitening whitening =
+      LearnWhitening({}, {.vectors = columns, .per_picture = 3}, RunContext());
+  EXPECT_TRUE(SameBits(model.pooling->metric, whitening.forward.weights));
+}
+
+// The vectors that were pooled with a metric of this factor, by the maps of a model.
+struct DenselyPooled {
+  MatrixF vectors;
+  double aggregation = 0;  // mean of ‖Vᵀφ − 1‖² + μ‖φ‖²
+
+  DenselyPooled(const HashModel& model, const MatrixD& factor, const FeatureSet& pictures)
+      : vectors(model.dimension(), pictures.size()) {
+    const DenseSystem system = DenseSystem::Coupled(model, factor);
+    for (Index picture = 0; picture < pictures.size(); ++picture) {
+      const MatrixD v = UnitColumns(pictures, picture);
+      const VectorD pooled = system.Pool(v);
+      vectors.col(picture) = pooled.cast<float>();
+      aggregation +=
+          ((v.transpose() * pooled).array() - 1).square().sum() + system.mu * pooled.squaredNorm();
+    }
+    aggregation /= static_cast<double>(pictures.size());
+  }
+};
+
+// The last Φ of the training is that of the last maps, which are the model's; it is seen in its
+// aggregation. Records are kept in half precision, which changes that by much less than half a
+// percent, and twice the factor by some percent.
+TEST(FeatureTraining, SahPoolsInTheMetricOfViews) {
+  const TempFolder folder;
+  const MemoryFeatureSet images = ScenesWithViews(60, 2);
+  FeatureTraining training = Job(folder, "sah");
+  training.settings.options["whiten"] = 1;
+  const auto trained = TrainOnFeatures(Env::Posix(), training, images, RunContext());
+  const HashModel& model = trained.model;
+  const FeatureSubset pictures = FeatureSubset::WithoutViews(images);
+  const MatrixD factor = model.pooling->metric.cast<double>();
+  const DenselyPooled right(model, factor, pictures), twice(model, 2 * factor, pictures);
+  EXPECT_NEAR(trained.summary.iterations.back().aggregation, right.aggregation,
+              0.005 * right.aggregation);
+  EXPECT_GT(twice.aggregation, 1.015 * right.aggregation) << "or nothing was shown";
+  const MatrixF projections = EncodeImages(model, pictures, RunContext()).projections;
+  EXPECT_LT(RelativeDistance(projections, model.encoder->Project(right.vectors)), 0.005);
+  EXPECT_GT(RelativeDistance(projections, model.encoder->Project(twice.vectors)), 0.02);
+  // The decoder leads back to the vectors themselves, not to whitened ones.
+  const VectorF mean = right.vectors.rowwise().mean();
+  const double variance = (right.vectors.colwise() - mean).squaredNorm() / 60;
+  EXPECT_LT(ReconstructionError(model, MatrixColumns(right.vectors), RunContext()), 0.5 * variance);
 }
 
 // The blank image is in the middle: what follows it must keep its own labels.

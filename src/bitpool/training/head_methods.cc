@@ -11,7 +11,7 @@ namespace bitpool {
 namespace {
 
 constexpr const char* kRateHelp = "Learning rate";
-constexpr const char* kBatchHelp = "Vectors of a step";
+constexpr const char* kBatchHelp = "Vectors per step";
 
 OptionTable<DeepBitOptions> DeepBitTable() {
   return OptionTable<DeepBitOptions>()
@@ -51,7 +51,7 @@ OptionTable<SimilarityAdaptiveHashOptions> SadhTable() {
       .Add("learning_rate", &Options::learning_rate, kRateHelp, Positive())
       .Add(
           "anchors", [](auto& options) -> auto& { return options.graph.anchors; },
-          "Centroids that tie alike samples together", AtLeast(2))
+          "Centroids that tie similar samples together", AtLeast(2))
       .Add(
           "nearest", [](auto& options) -> auto& { return options.graph.nearest; },
           "Centroids that a sample is tied to", AtLeast(1))
@@ -75,7 +75,7 @@ OptionTable<CibHashOptions> CibHashTable() {
            AtLeast(0))
       .Add("hidden", &CibHashOptions::hidden, "Units of the hidden layer", AtLeast(1))
       .Add("epochs", &CibHashOptions::epochs, "How often every picture is looked at", AtLeast(1))
-      .Add("batch", &CibHashOptions::batch, "Pictures of a step", AtLeast(2))
+      .Add("batch", &CibHashOptions::batch, "Pictures per step", AtLeast(2))
       .Add("learning_rate", &CibHashOptions::learning_rate, kRateHelp, Positive());
 }
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <utility>
@@ -45,6 +46,10 @@ BITPOOL_METHODS(BITPOOL_DECLARE)
 namespace {
 
 // Throws kInvalidArgument for what the method does not have.
+// What fits into every field that a whole number may be for.
+constexpr OptionRange kWholeNumbers = {.least = std::numeric_limits<int>::min(),
+                                       .most = std::numeric_limits<int>::max()};
+
 const Method& CheckedMethod(const MethodSettings& settings) {
   const Method& method = FindMethod(settings.method);
   if (settings.preset != kDefaultPreset &&
@@ -65,6 +70,11 @@ const Method& CheckedMethod(const MethodSettings& settings) {
     if (option->type != OptionType::kReal && value != std::floor(value)) {
       throw Error(ErrorCode::kInvalidArgument,
                   fmt::format("{}: expected a whole number, got {}", name, value));
+    }
+    if (option->type == OptionType::kWhole && !kWholeNumbers.Contains(value)) {
+      throw Error(ErrorCode::kInvalidArgument,
+                  fmt::format("{}: expected a whole number from {} to {}, got {}", name,
+                              kWholeNumbers.least, kWholeNumbers.most, value));
     }
   }
   return method;

@@ -296,6 +296,8 @@ TEST(Methods, RefuseSettingsTheyDoNotHave) {
             "the method sah has no alpha to set");
   EXPECT_EQ(refusal({.method = "sah", .options = {{"iterations", 1.5}}}),
             "iterations: expected a whole number, got 1.5");
+  EXPECT_EQ(refusal({.method = "sah", .options = {{"iterations", 1e308}}}),
+            "iterations: expected a whole number from -2147483648 to 2147483647, got 1e+308");
   EXPECT_THAT(refusal({.method = "best"}),
               ::testing::HasSubstr("method \"best\": expected one of"));
   const MatrixF x = ClusteredSamples(4, 50, 2);

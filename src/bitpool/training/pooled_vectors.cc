@@ -49,11 +49,17 @@ bool LearnsPooling(const MethodSettings& settings) {
          ValueOf(settings, "learn_pooling") != 0;
 }
 
+// The pictures with those of their views that the settings want to learn from.
+FeatureSubset WantedImages(const MethodSettings& settings, const FeatureSet& images) {
+  const auto wanted = static_cast<Index>(ValueOf(settings, "views"));
+  return FeatureSubset::WithViews(images, wanted == 0 ? images.images_per_picture() : wanted);
+}
+
 // The closed form, which a learned pooling begins with.
 LinearMap ClosedForm(const MethodSettings& settings, const PooledPictures& pooled,
                      const RunContext& context) {
   MethodSettings itq{.method = "itq", .bits = settings.bits, .options = {{"whiten", 1}}};
-  for (const char* option : {"epsilon", "views"}) itq.options[option] = ValueOf(settings, option);
+  itq.options["epsilon"] = ValueOf(settings, "epsilon");
   const MatrixColumns vectors(pooled.vectors);
   const HashModel model =
       TrainOnVectors(itq, {.vectors = vectors, .per_picture = pooled.per_picture}, context).model;
@@ -64,12 +70,15 @@ LinearMap ClosedForm(const MethodSettings& settings, const PooledPictures& poole
 
 PooledPictures PoolPictures(const PoolingRecipe& recipe, const FeatureSet& features,
                             const RunContext& context) {
-  const PooledImages pooled =
+  PooledImages pooled =
       PoolImages(SystemFor(recipe, features.dimension()), recipe.normalise, features, context);
   PooledPictures result;
   result.per_picture = features.images_per_picture();
   result.pictures = GoodPictures(pooled, result.per_picture);
-  result.vectors = pooled.vectors(Eigen::all, ImagesOf(result.pictures, result.per_picture));
+  result.vectors =
+      pooled.failed.empty()
+          ? std::move(pooled.vectors)
+          : MatrixF(pooled.vectors(Eigen::all, ImagesOf(result.pictures, result.per_picture)));
   for (const FailedImage& failed : pooled.failed) {
     result.skipped.push_back(features.name(failed.image));
   }
@@ -80,11 +89,12 @@ PoolingRecipe RecipeFor(const MethodSettings& settings, const FeatureSet& images
                         const RunContext& context) {
   const PoolingRecipe recipe = PooledBy(settings);
   if (!LearnsPooling(settings)) return recipe;
-  const LinearMap start = ClosedForm(settings, PoolPictures(recipe, images, context), context);
+  const FeatureSubset wanted = WantedImages(settings, images);
+  const LinearMap start = ClosedForm(settings, PoolPictures(recipe, wanted, context), context);
   const LearnedPooling learned = LearnPooling({.temperature = ValueOf(settings, "temperature"),
                                                .normalise = recipe.normalise,
                                                .mu = recipe.mu},
-                                              images, images.images_per_picture(), start, context);
+                                              wanted, wanted.images_per_picture(), start, context);
   context.ThrowIfStopped();
   return learned.recipe;
 }

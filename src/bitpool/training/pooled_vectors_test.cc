@@ -34,6 +34,26 @@ TEST(PooledVectors, NameAnImageThatCannotBePooled) {
   EXPECT_THAT(RefusalOf([&] { pooled.With(10, RunContext()); }), ::testing::HasSubstr("blank: "));
 }
 
+TEST(PooledPictures, LearnedPoolingLooksAtTheWantedViewsAlone) {
+  const MemoryFeatureSet images = SmallViews(40, 8, 4, 1);
+  const CountingFeatureSet counted(images);
+  MethodSettings settings{
+      .method = "sav", .bits = 6, .options = {{"learn_pooling", 1}, {"views", 1}}};
+  const PoolingRecipe learned = RecipeFor(settings, counted, RunContext());
+  for (Index image = 0; image < images.size(); ++image) {
+    if (image % 4 < 2) {
+      EXPECT_GT(counted.reads(image), 1) << image;
+    } else {
+      EXPECT_EQ(counted.reads(image), 0) << image;
+    }
+  }
+  settings.options["views"] = 0;
+  const PoolingRecipe of_two =
+      RecipeFor(settings, FeatureSubset::WithViews(images, 1), RunContext());
+  EXPECT_TRUE(SameBits(learned.attention, of_two.attention));
+  EXPECT_EQ(learned.mu, of_two.mu);
+}
+
 TEST(RecordTrainer, TrainsMethodsOfBothKindsAsTheyWouldBeByHand) {
   MemoryRecords records(8);
   ReduceImages(SmallScenes(60, 8, 6, 1), true, records, RunContext());

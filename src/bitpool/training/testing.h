@@ -54,6 +54,22 @@ inline MemoryFeatureSet SmallViews(Index pictures, Index dimension, Index per_pi
   return set;
 }
 
+// The first pictures of a set, each with views in which its descriptors have changed a little.
+inline MemoryFeatureSet WithSmallChanges(const FeatureSet& set, Index pictures, Index views) {
+  MemoryFeatureSet images(set.dimension(), 1 + views);
+  Random random(7);
+  MatrixF descriptors;
+  for (Index picture = 0; picture < pictures; ++picture) {
+    set.Read(picture, descriptors);
+    images.Add(set.name(picture), descriptors);
+    for (Index view = 1; view <= views; ++view) {
+      images.Add(fmt::format("{}#{}", set.name(picture), view),
+                 descriptors + 0.2F * random.NormalMatrix(descriptors.rows(), descriptors.cols()));
+    }
+  }
+  return images;
+}
+
 // A class for each of this many items: item i has class i % scenes % classes, where SmallScenes
 // shows scene i % scenes.
 inline Labels SceneClasses(Index items, Index scenes, Index classes) {

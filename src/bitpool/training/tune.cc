@@ -114,6 +114,7 @@ class Tuner {
     for (const std::string_view option : plan_.Options()) {
       result.best.constants[std::string(option)] = values.find(option)->second;
     }
+    if (options_.unseen_classes) TryAll({result.best.constants}, "defaults", result);
     for (const TunePlan::Stage& stage : plan_.stages) {
       TryAll(search_.Grid(stage, result.best.constants), "coarse grid", result);
     }
@@ -130,29 +131,40 @@ class Tuner {
     return context_.WithSeed(context_.seed() + static_cast<uint64_t>(run));
   }
 
+  // Tries the candidates, and takes the one with the largest gain over the best so far, if any.
   void TryAll(const std::vector<OptionValues>& candidates, const char* task, TuneResult& result) {
     Progress progress = context_.StartProgress(task, "candidates", candidates.size());
+    const TuneTrial before = result.best;
+    double largest_gain = 0;
     for (const OptionValues& candidate : candidates) {
       // Every stage has the best so far among its candidates.
       const auto tried = std::ranges::find(result.trials, candidate, &TuneTrial::constants);
-      TuneTrial trial{.constants = candidate,
-                      .score = tried == result.trials.end() ? ScoreOf(candidate) : tried->score};
-      if (result.trials.empty() || trial.score > result.best.score) result.best = trial;
+      TuneTrial trial = tried == result.trials.end() ? Try(candidate) : *tried;
+      const double gain = before.runs.empty() ? trial.score : GainOf(trial, before);
+      if (result.trials.empty() || gain > largest_gain) {
+        result.best = trial;
+        largest_gain = gain;
+      }
       result.trials.push_back(std::move(trial));
       progress.Advance();
     }
   }
 
-  double ScoreOf(const OptionValues& candidate) {
+  double GainOf(const TuneTrial& trial, const TuneTrial& best) const {
+    return options_.unseen_classes ? SureGain(trial.runs, best.runs) : trial.score - best.score;
+  }
+
+  TuneTrial Try(const OptionValues& candidate) {
     MethodSettings settings = options_.settings;
     for (const auto& [option, value] : candidate) settings.options[option] = value;
-    double score = 0;
+    TuneTrial trial{.constants = candidate};
     for (int run = 0; run < options_.seeds; ++run) {
       Fold& fold = *folds_[static_cast<size_t>(run) % folds_.size()];
-      score += fold.Score(settings, Seeded(run).WithoutProgress()) / options_.seeds;
+      trial.runs.push_back(fold.Score(settings, Seeded(run).WithoutProgress()));
+      trial.score += trial.runs.back() / options_.seeds;
       context_.ThrowIfStopped();
     }
-    return score;
+    return trial;
   }
 
   const TuneOptions& options_;

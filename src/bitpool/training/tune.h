@@ -20,20 +20,23 @@ struct TuneOptions {
   int seeds = 2;            // runs of every candidate
   int rounds = 2;           // refinements around the best of the grid
   // With labels: some of the classes are held out instead of images of all classes, so that the
-  // codes chosen also serve classes that were never seen. Every run holds out others.
+  // codes chosen also serve classes that were never seen. Every run holds out others, and constants
+  // change only for a gain that is larger than its own standard error: the best of many candidates
+  // for a few classes is not the best for others.
   bool unseen_classes = false;
   // Without labels, where pictures have views: searches are for other pictures of the same kind of
   // thing, so a view must also find the pictures that are most like its own, not its own alone.
   bool look_for_classes = false;
 
-  // Throws kInvalidArgument when a field has no meaning.
+  // Throws kInvalidArgument when a field is invalid.
   void Validate() const;
 };
 
 // One choice of constants and what it scored.
 struct TuneTrial {
-  OptionValues constants;  // those of the method's TunePlan
-  double score = 0;        // mAP in percent, mean over the seeds
+  OptionValues constants;         // those of the method's TunePlan
+  std::vector<double> runs = {};  // mAP in percent, of each run
+  double score = 0;               // their mean
 
   // 0 for a constant that the method does not have.
   double ValueOf(std::string_view constant) const;

@@ -1,5 +1,7 @@
 #include "bitpool/training/tune_search.h"
 
+#include <cmath>
+
 namespace bitpool {
 
 std::vector<OptionValues> TuneSearch::Grid(const TunePlan::Stage& stage,
@@ -39,6 +41,17 @@ std::vector<OptionValues> TuneSearch::Around(const OptionValues& best, double st
     }
   }
   return candidates;
+}
+
+double SureGain(std::span<const double> candidate, std::span<const double> best) {
+  const auto runs = static_cast<double>(candidate.size());
+  double mean = 0;
+  for (size_t run = 0; run < candidate.size(); ++run) mean += (candidate[run] - best[run]) / runs;
+  double squares = 0;
+  for (size_t run = 0; run < candidate.size(); ++run) {
+    squares += std::pow(candidate[run] - best[run] - mean, 2);
+  }
+  return candidate.size() == 1 ? mean : mean - std::sqrt(squares / (runs - 1) / runs);
 }
 
 }  // namespace bitpool

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <span>
 #include <vector>
 
 #include "bitpool/training/method.h"
@@ -27,5 +28,10 @@ class TuneSearch {
   const TunePlan& plan_;
   const OptionValues& set_;
 };
+
+// By how much a candidate is better than the best so far, as far as the same runs of both can tell:
+// the mean gain of a run less its standard error. With one run the error is unknown and taken as 0.
+// REQUIRES: as many runs of both, at least one.
+double SureGain(std::span<const double> candidate, std::span<const double> best);
 
 }  // namespace bitpool

@@ -4,12 +4,15 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <nlohmann/json.hpp>
 #include <set>
 
 #include "bitpool/hash/sash.h"
 #include "bitpool/linalg/testing.h"
+#include "bitpool/training/methods.h"
 #include "bitpool/training/testing.h"
+#include "bitpool/training/tune_search.h"
 
 namespace bitpool {
 namespace {
@@ -208,6 +211,25 @@ TEST(Tune, EveryRunHoldsOutClassesOfItsOwn) {
   EXPECT_GT(aside, 3) << "other images in every run";
 }
 
+// The defaults are tried first, and give way only to a gain that the runs agree on.
+TEST(Tune, ClassesThatAreHeldOutDecideTogether) {
+  const MemoryFeatureSet images = SmallScenes(60, 8, 6, 1);
+  const Labels labels = SceneClasses(60, 6, 6);
+  TuneOptions options = UnseenOptions();
+  options.seeds = 3;
+  const TuneResult result = Tune(options, images, &labels, RunContext());
+  EXPECT_EQ(result.trials.front().ValueOf("alpha"), SashOptions().alpha);
+  EXPECT_EQ(result.trials.front().ValueOf("anchors"), 0);
+  bool tempted = false;
+  for (const TuneTrial& trial : result.trials) {
+    ASSERT_EQ(trial.runs.size(), 3U);
+    EXPECT_NEAR(trial.score, (trial.runs[0] + trial.runs[1] + trial.runs[2]) / 3, 1e-9);
+    tempted = tempted || trial.score > result.best.score;
+  }
+  EXPECT_GE(SureGain(result.best.runs, result.trials.front().runs), 0);
+  EXPECT_TRUE(tempted) << "some candidate has a larger mean, for want of agreement not chosen";
+}
+
 // A whole picture as one vector has no halves, but with labels it need not have any.
 TEST(Tune, ImagesOfOneDescriptorNeedLabels) {
   Random random(7);
@@ -323,6 +345,91 @@ TEST(Tune, WithViewsAsksWithThemAndChoosesTheWhitening) {
                 ReadConfig({{"whiten", 1}}, TuneOptionsOf("itq").settings);
               }),
               ::testing::HasSubstr("\"whiten\""));
+}
+
+// The pooling and the whitening, then one constant after the other, each stage around the best so
+// far and the others at their defaults.
+TEST(Tune, OfSavTriesOneConstantAfterTheOther) {
+  const MemoryFeatureSet images = SmallViews(60, 8, 4, 1);
+  const TuneOptions options = TuneOptionsOf("sav");
+  const TuneResult result = Tune(options, images, nullptr, RunContext());
+  EXPECT_EQ(result.criterion, "mAP of finding a view of a held-out picture by another one");
+
+  const OptionValues defaults = FindMethod("sav").values(options.settings);
+  OptionValues best;
+  for (const char* option :
+       {"mu", "epsilon", "temperature", "epochs", "hidden", "views", "learn_pooling"}) {
+    best[option] = defaults.at(option);
+  }
+  std::vector<OptionValues> expected;
+  double best_score = -1;
+  // Of equals the first is the best.
+  const auto choose_from = [&](size_t first) {
+    for (size_t i = first; i < std::min(expected.size(), result.trials.size()); ++i) {
+      if (result.trials[i].score <= best_score) continue;
+      best = result.trials[i].constants;
+      best_score = result.trials[i].score;
+    }
+  };
+  for (const double mu : {1, 10, 100}) {
+    for (const double epsilon : {0.3, 1.0, 3.0}) {
+      expected.push_back(best);
+      expected.back()["mu"] = mu;
+      expected.back()["epsilon"] = epsilon;
+    }
+  }
+  choose_from(0);
+  const auto try_values = [&](const char* option, const std::vector<double>& values) {
+    const size_t first = expected.size();
+    for (const double value : values) {
+      expected.push_back(best);
+      expected.back()[option] = value;
+    }
+    choose_from(first);
+  };
+  try_values("temperature", {0.05, 0.1, 0.2, 0.3, 0.5});
+  try_values("epochs", {4, 20, 60});
+  try_values("hidden", {0, 1024});
+  try_values("views", {2, 4, 0});
+  try_values("learn_pooling", {0, 1});
+  std::vector<OptionValues> tried;
+  for (const TuneTrial& trial : result.trials) tried.push_back(trial.constants);
+  EXPECT_EQ(tried, expected) << "there is nothing to refine";
+  EXPECT_EQ(result.best.constants, best);
+  EXPECT_EQ(result.best.score, best_score);
+  for (const TuneTrial& trial : result.trials) EXPECT_TRUE(std::isfinite(trial.score));
+  EXPECT_GT(best_score, 50) << "percent; chance is about 18";
+
+  const nlohmann::json config = WriteConfig(options.settings, result);
+  EXPECT_TRUE(config.at("learn_pooling").is_boolean());
+  EXPECT_TRUE(config.at("hidden").is_number_integer());
+  EXPECT_EQ(ReadConfig(config, options.settings).options, best);
+}
+
+// Every step of learning to pool reads the pictures again, and none of those held out.
+TEST(Tune, OfSavLearnsToPoolWithoutThePicturesThatAreHeldOut) {
+  const MemoryFeatureSet images = SmallViews(60, 8, 4, 1);
+  const CountingFeatureSet counted(images);
+  TuneOptions options = TuneOptionsOf("sav");
+  options.settings.options = {{"mu", 10},    {"epsilon", 0.3}, {"temperature", 0.2},
+                              {"epochs", 4}, {"hidden", 0},    {"views", 0}};
+  const TuneResult result = Tune(options, counted, nullptr, RunContext());
+  // The one candidate of five stages, and the two of the last.
+  ASSERT_EQ(result.trials.size(), 5U + 2);
+  EXPECT_EQ(result.trials[5].ValueOf("learn_pooling"), 0);
+  EXPECT_EQ(result.trials[6].ValueOf("learn_pooling"), 1);
+  for (const TuneTrial& trial : result.trials) EXPECT_GT(trial.score, 35) << "percent";
+  Index held_out = 0;
+  for (Index picture = 0; picture < 60; ++picture) {
+    if (counted.reads(4 * picture) > 0) {
+      EXPECT_GT(counted.reads(4 * picture), 20) << picture;
+      continue;
+    }
+    ++held_out;
+    // Once for the records, and once to be pooled by the weights that were learned.
+    for (Index i = 1; i < 4; ++i) EXPECT_EQ(counted.reads(4 * picture + i), 2) << picture;
+  }
+  EXPECT_EQ(held_out, 20);
 }
 
 // Six things with ten pictures each, which differ no more than views do. Of the pictures of a thing

@@ -27,7 +27,7 @@ TunePlan RbaTuning() {
   return {.stages = {{{"mu", {1, 10, 100}},
                       {"lambda", {0.01, 0.1}},
                       {"beta", {0.0005, 0.005, 0.05}, "lambda"}}},
-          // λ goes alone at the same ridge of the encoder, which is β/λ.
+          // Moving both changes λ alone, at the same ridge of the encoder, which is β/λ.
           .moves = {{"lambda", "beta"}, {"beta"}, {"mu"}}};
 }
 
@@ -122,7 +122,7 @@ Method PcahMethod() {
   return MethodOfVectors<PcaHashOptions>(
       {.name = "pcah",
        .title = "PCA hashing",
-       .publication = "Wang et al., 2006",
+       .publication = "Wang et al., 2010",
        .encoder = LinearEncoders()},
       {.options =
            OptionTable<PcaHashOptions>().Add("bits", &PcaHashOptions::bits, kBitsHelp, kBitsRange),

@@ -72,7 +72,7 @@ OptionTable<ViewUse> ViewTable(bool always) {
   }
   return table.Add("epsilon", &ViewUse::epsilon, "Evens out the whitening", Positive())
       .Add("views", &ViewUse::views,
-           "Use only this many views of every picture, the first (0: all)", AtLeast(0));
+           "Use only this many views of every picture, the first ones (0: all)", AtLeast(0));
 }
 
 ViewWhitening WhiteningFor(const MethodSettings& settings, const ViewVectors& images,

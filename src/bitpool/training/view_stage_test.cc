@@ -232,7 +232,7 @@ double FoundByViews(const HashModel& model, const MatrixF& images, Index per_pic
   return found / static_cast<double>(pictures);
 }
 
-// What views change most is what varies most: codes of the largest variance are of the nuisance.
+// What views change most is what varies most: codes of the largest variance encode the nuisance.
 TEST(ViewStage, WhitenedCodesFindViewsWhereOthersDoNot) {
   const MatrixF images = ViewSamples(24, 500, 4, 1, 6, 10);
   const MatrixF fresh = ViewSamples(24, 100, 2, 2, 6, 10);
@@ -242,6 +242,21 @@ TEST(ViewStage, WhitenedCodesFindViewsWhereOthersDoNot) {
   const double whitened = FoundByViews(Train(settings, images, 4), fresh, 2);
   EXPECT_GT(whitened, 0.8);
   EXPECT_LT(plain, 0.3);
+}
+
+// A whitening that is evened out this much knows little of views: what finds them is the contrast.
+TEST(ViewStage, TheContrastFindsViewsWhereTheWhiteningAloneDoesNot) {
+  constexpr double kMoreThanPlain = 0.4, kMoreThanWhitened = 0.3;
+  const MatrixF images = ViewSamples(24, 150, 4, 1, 2, 10);
+  const MatrixF fresh = ViewSamples(24, 100, 2, 2, 2, 10);
+  const auto found = [&](MethodSettings settings) {
+    settings.options["epsilon"] = 3;
+    return FoundByViews(Train(settings, images, 4), fresh, 2);
+  };
+  const double contrast =
+      found({.method = "sav", .bits = 16, .options = {{"epochs", 600}, {"temperature", 0.2}}});
+  EXPECT_GT(contrast, found({.method = "itq", .bits = 16}) + kMoreThanPlain);
+  EXPECT_GT(contrast, found(WhitenedStage("itq", 16)) + kMoreThanWhitened);
 }
 
 HashModel TrainOn(const MethodSettings& settings, const FeatureSet& features,
