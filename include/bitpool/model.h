@@ -20,13 +20,14 @@ inline namespace v0 {
 
 struct TrainOptions {
   int bits = 32;
-  // Constants of the method by their names, such as {"lambda", 0.01}; what is not named has its
-  // default. `docs/cli.md` lists them.
+  // Constants of the method by name, such as {"lambda", 0.01}; those not named keep their defaults.
+  // They are the options that `bitpool train --help` lists for the method, with underscores for
+  // hyphens; a switch is 0 or 1.
   std::map<std::string, double> constants = {};
 };
 
-// Codes that were learned: turns vectors into bits and back. It never changes, may be used from
-// many threads, and copies share what they hold.
+// A trained model: turns vectors into bits and back. It never changes, may be used from many
+// threads, and copies share what they hold.
 class Model {
  public:
   BITPOOL_EXPORT static Model Open(const std::filesystem::path& path);  // .bpm
@@ -45,18 +46,22 @@ class Model {
   // The numbers whose signs are the codes, `bits` for each vector: as queries they find more than
   // codes do (Index::SearchReal).
   BITPOOL_EXPORT OwnedVectors Project(const Vectors& vectors, const Run& run = {}) const;
-  // The vectors that codes stand for, as well as the bits can say.
+  // The vectors that codes stand for, as closely as the bits can tell.
   BITPOOL_EXPORT OwnedVectors Reconstruct(const Codes& codes) const;
 
   // The codes of the images of a feature file (.bpf), for a model that was trained on local
   // features. An image without descriptors has a code of zeros.
   BITPOOL_EXPORT Codes EncodeFeatures(const std::filesystem::path& features,
                                       const Run& run = {}) const;
-
-  struct Impl;
-  explicit Model(std::shared_ptr<const Impl> impl) : impl_(std::move(impl)) {}
+  // Their numbers, as Project gives those of vectors. An image without descriptors has zeros.
+  BITPOOL_EXPORT OwnedVectors ProjectFeatures(const std::filesystem::path& features,
+                                              const Run& run = {}) const;
 
  private:
+  struct Impl;
+  friend struct ModelMaker;  // for the functions below
+  explicit Model(std::shared_ptr<const Impl> impl) : impl_(std::move(impl)) {}
+
   std::shared_ptr<const Impl> impl_;
 };
 
@@ -74,10 +79,11 @@ BITPOOL_EXPORT Model Train(std::string_view method, const Vectors& vectors,
                            std::span<const std::int32_t> classes, const TrainOptions& options = {},
                            const Run& run = {});
 // Learns from the local features of images (.bpf): "sah", which learns their aggregation too, or
-// any method above, on the vectors of generalised max pooling; with the class of each image also
-// "sash" and those that learn from classes. The model is saved at `output`; an existing file is
-// replaced. "sah" and "sash" keep a checkpoint beside it while they train; the same call goes on
-// from there after an interruption.
+// any method above, on the vectors of generalised max pooling; where the file has views of every
+// picture, also "sav" and "cibhash"; with the class of each picture also "sash" and those that
+// learn from classes. The model is saved at `output`; an existing file is replaced. "sah", "sash"
+// and "sav" keep a checkpoint beside it while they train; the same call goes on from there after an
+// interruption.
 BITPOOL_EXPORT Model TrainOnFeatures(std::string_view method, const std::filesystem::path& features,
                                      const std::filesystem::path& output,
                                      const TrainOptions& options = {}, const Run& run = {});

@@ -22,19 +22,22 @@ struct Model::Impl {
   const HashModel& model() const { return stored.model; }
 };
 
+// Makes models for functions that are not members.
+struct ModelMaker {
+  static Model Make(Trained<HashModel> trained, const MethodSettings& settings, const Run& run) {
+    nlohmann::json training = DescribeTraining(settings, trained.summary, run.seed);
+    return Model(std::make_shared<const Model::Impl>(
+        Model::Impl{.stored = {.model = std::move(trained.model), .training = std::move(training)},
+                    .report = trained.summary.BriefReport()}));
+  }
+};
+
 namespace {
 
 MethodSettings SettingsOf(std::string_view method, const TrainOptions& options) {
   return {.method = std::string(method),
           .bits = options.bits,
           .options = {options.constants.begin(), options.constants.end()}};
-}
-
-Model ModelOf(Trained<HashModel> trained, const MethodSettings& settings, const Run& run) {
-  nlohmann::json training = DescribeTraining(settings, trained.summary, run.seed);
-  return Model(std::make_shared<const Model::Impl>(
-      Model::Impl{.stored = {.model = std::move(trained.model), .training = std::move(training)},
-                  .report = trained.summary.BriefReport()}));
 }
 
 Labels LabelsOf(std::span<const std::int32_t> classes) {
@@ -44,8 +47,9 @@ Labels LabelsOf(std::span<const std::int32_t> classes) {
 Model TrainOnColumns(std::string_view method, const ColumnSource& source, const Labels* labels,
                      const TrainOptions& options, const Run& run) {
   const MethodSettings settings = SettingsOf(method, options);
-  return ModelOf(TrainOnVectors(settings, {.vectors = source, .labels = labels}, ContextOf(run)),
-                 settings, run);
+  return ModelMaker::Make(
+      TrainOnVectors(settings, {.vectors = source, .labels = labels}, ContextOf(run)), settings,
+      run);
 }
 
 Model TrainOnImages(std::string_view method, const std::filesystem::path& features,
@@ -57,7 +61,7 @@ Model TrainOnImages(std::string_view method, const std::filesystem::path& featur
       Env::Posix(), {.settings = settings, .output = output, .labels = labels, .resume = true},
       images, ContextOf(run));
   const bool interrupted = trained.summary.interrupted;
-  Model model = ModelOf(std::move(trained), settings, run);
+  Model model = ModelMaker::Make(std::move(trained), settings, run);
   model.Save(output);
   if (!interrupted) RemoveCheckpoint(Env::Posix(), output);
   return model;
@@ -100,6 +104,12 @@ Codes Model::EncodeFeatures(const std::filesystem::path& features, const Run& ru
   return CodesOf(
       EncodeImages(impl_->model(), FeatureFile::Open(Env::Posix(), features), ContextOf(run))
           .codes);
+}
+
+OwnedVectors Model::ProjectFeatures(const std::filesystem::path& features, const Run& run) const {
+  return VectorsOf(
+      EncodeImages(impl_->model(), FeatureFile::Open(Env::Posix(), features), ContextOf(run))
+          .projections);
 }
 
 Model Train(std::string_view method, const Vectors& vectors, const TrainOptions& options,

@@ -81,6 +81,24 @@ TEST(GuestModel, SavedAndOpenedGivesTheSameCodes) {
                          again.rows().end()));
 }
 
+TEST(GuestModel, EncodesAndProjectsImages) {
+  const auto golden = std::filesystem::path(BITPOOL_SOURCE_DIR) / "tests/golden/0.2.0";
+  const auto path = ModelFile("images.bpm");
+  const bitpool::Model model =
+      bitpool::TrainOnFeatures("sah", golden / "features.bpf", path, {.bits = 6});
+  const bitpool::OwnedVectors numbers = model.ProjectFeatures(golden / "features.bpf");
+  EXPECT_EQ(numbers.size(), 20U);
+  EXPECT_EQ(numbers.dimension(), 6U);
+  ExpectSigns(model.EncodeFeatures(golden / "features.bpf"), numbers);
+  const bitpool::OwnedVectors again =
+      bitpool::Model::Open(path).ProjectFeatures(golden / "features.bpf");
+  std::filesystem::remove(path);
+  EXPECT_TRUE(std::equal(numbers.data(), numbers.data() + 120, again.data(), again.data() + 120));
+  EXPECT_THROW(
+      bitpool::Model::Open(golden / "model-linear.bpm").ProjectFeatures(golden / "features.bpf"),
+      bitpool::Error);
+}
+
 TEST(GuestModel, AMatrixIsVectors) {
   const std::vector<float> numbers = Clusters(300, 4);
   const Eigen::MatrixXf matrix = Eigen::Map<const Eigen::MatrixXf>(numbers.data(), kDimension, 300);

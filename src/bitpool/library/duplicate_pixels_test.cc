@@ -7,7 +7,7 @@
 #include "bitpool/base/error.h"
 #include "bitpool/catalog/catalogue_testing.h"
 #include "bitpool/image/decode.h"
-#include "bitpool/image/picture_edits.h"
+#include "bitpool/image/edits/picture_edits.h"
 #include "bitpool/image/picture_sketch.h"
 #include "bitpool/image/thumbnail.h"
 #include "bitpool/io/checksum.h"
@@ -206,7 +206,7 @@ TEST_F(DuplicatePixels, VerdictsAreKept) {
   }
   std::filesystem::remove(folder.verdicts());
   EXPECT_THAT(Found(), IsEmpty());
-  // What could not be looked at is not noted.
+  // What could not be looked at is not recorded.
   Write("a.jpg", SpottedPicture(320, 240, 1));
   Write("a small.jpg", ApplyEdit(PictureEdit::kHalfSize, SpottedPicture(320, 240, 1)));
   EXPECT_THAT(Found(), ElementsAre("edited a.jpg a small.jpg"));
@@ -233,8 +233,8 @@ TEST_F(DuplicatePixels, DecisionsHold) {
   EXPECT_THAT(Found(), ElementsAre("edited a.jpg b.jpg c.jpg"));
   const auto id = [&](const std::string& path) { return library_->IdOf(path); };
   const Decision apart = library_->DecideNotDuplicates(id("a.jpg"), id("c.jpg"));
-  EXPECT_EQ(library_->DecideNotDuplicates(id("c.jpg"), id("a.jpg")), apart);  // said before
-  // b is like both, and stays with the one it is more like; a and c do not meet over it.
+  EXPECT_EQ(library_->DecideNotDuplicates(id("c.jpg"), id("a.jpg")), apart);  // decided before
+  // b is like both, and stays with the one it is more like; it does not bring a and c together.
   for (const DuplicateGroup& group : Find()) {
     std::set<std::string> paths;
     for (const DuplicatePicture& one : group.pictures) paths.insert(one.picture.path);

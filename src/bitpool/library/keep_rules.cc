@@ -25,11 +25,11 @@ constexpr std::array kNames = {
     NamedRule{KeepRule::kPath, "path"}};
 
 constexpr std::array kMayBeAsked = {KeepRule::kPixels, KeepRule::kFileSize, KeepRule::kOldest,
-                                    KeepRule::kFormat, KeepRule::kFolder};
+                                    KeepRule::kFormat, KeepRule::kFolder,   KeepRule::kPath};
 
-int Sign(std::strong_ordering order) { return order < 0 ? -1 : order > 0 ? 1 : 0; }
+int Sign(std::strong_ordering order) { return std::is_lt(order) ? -1 : std::is_gt(order) ? 1 : 0; }
 
-// The ending of a name in small letters, without the point.
+// The extension of a name in lower case, without the dot.
 std::string FormatOf(const std::string& path) {
   std::string ending = std::filesystem::path(path).extension().string();
   for (char& letter : ending) {
@@ -38,7 +38,7 @@ std::string FormatOf(const std::string& path) {
   return ending.empty() ? "no format" : ending.substr(1);
 }
 
-// Formats without loss come first; of those with loss, the newer keep more at the same size.
+// Lossless formats come first; of the lossy ones, the newer keep more at the same size.
 int FormatRank(const std::string& format) {
   constexpr std::array<std::string_view, 11> kBestFirst = {
       "tiff", "tif", "png", "heic", "heif", "avif", "webp", "jpeg", "jpg", "jpe", "gif"};
@@ -55,6 +55,8 @@ const char* NameOf(KeepRule rule) {
   return std::ranges::find(kNames, rule, &NamedRule::rule)->name;
 }
 
+std::span<const KeepRule> KeepRulesToAskFor() { return kMayBeAsked; }
+
 KeepRule FindKeepRule(std::string_view name) {
   std::string known;
   for (const KeepRule rule : kMayBeAsked) {
@@ -66,7 +68,9 @@ KeepRule FindKeepRule(std::string_view name) {
 }
 
 KeepOrder::KeepOrder(const KeepRules& rules)
-    : order_({KeepRule::kMarked}), folders_(rules.folders) {
+    : order_({KeepRule::kMarked}),
+      folders_(rules.folders),
+      path_is_asked_for_(std::ranges::find(rules.rules, KeepRule::kPath) != rules.rules.end()) {
   const auto add = [&](KeepRule rule) {
     if (std::ranges::find(order_, rule) == order_.end()) order_.push_back(rule);
   };
@@ -132,8 +136,8 @@ std::string KeepOrder::Words(KeepRule rule, const Choice& best, const Choice& ne
     case KeepRule::kPath:
       break;
   }
-  return a.path.size() < b.path.size() ? "shortest path, otherwise equal"
-                                       : "first by its path, otherwise equal";
+  return fmt::format("{}{}", a.path.size() < b.path.size() ? "shortest path" : "first by its path",
+                     path_is_asked_for_ ? "" : ", otherwise equal");
 }
 
 KeepReason KeepOrder::ReasonFor(const Choice& best, const Choice& next) const {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -21,11 +22,14 @@ enum class KeepRule {
 
 // "marked", "folder", "pixels", "size", "oldest", "format", "path".
 const char* NameOf(KeepRule rule);
-// Throws kInvalidArgument, naming those that can be asked for.
+// The rules that can be asked for, in the order in which they are offered: all but kMarked, which
+// always comes first.
+std::span<const KeepRule> KeepRulesToAskFor();
+// The rule of such a name. Throws kInvalidArgument, naming the rules that can be asked for.
 KeepRule FindKeepRule(std::string_view name);
 
-// In which order the rules are asked: the user's mark first, then these, then whichever of pixels
-// and size is not among them, and finally the path.
+// The order in which the rules are applied: the user's mark first, then these, then whichever of
+// pixels and size is not among them, and finally the path.
 struct KeepRules {
   std::vector<KeepRule> rules = {};
   // The preferred folders, the most preferred first, written as paths of pictures begin; for
@@ -62,6 +66,7 @@ class KeepOrder {
 
   std::vector<KeepRule> order_;
   std::vector<std::string> folders_;
+  bool path_is_asked_for_;  // and does not merely decide between equals
 };
 
 }  // namespace bitpool

@@ -9,8 +9,8 @@
 namespace bitpool {
 namespace {
 
+using ::testing::ElementsAre;
 using testing::ExpectError;
-using ::testing::HasSubstr;
 
 CataloguedPicture Make(const std::string& path, Index width, uint64_t size, int64_t time) {
   return {.path = path,
@@ -41,10 +41,11 @@ TEST(KeepOrder, TheFirstRuleThatTellsDecides) {
   EXPECT_EQ(Best({.rules = {KeepRule::kFileSize}}), kLarge.path);
   EXPECT_EQ(Best({.rules = {KeepRule::kOldest}}), kOld.path);
   EXPECT_EQ(Best({.rules = {KeepRule::kFormat}}), kOld.path);
+  EXPECT_EQ(Best({.rules = {KeepRule::kPath}}), kOld.path);
   EXPECT_EQ(Best({.rules = {}, .folders = {"album"}}), kLarge.path);
   EXPECT_EQ(Best({.rules = {}, .folders = {"alb"}}), kWide.path);  // no folder of that name
   EXPECT_EQ(Best({.rules = {}, .folders = {"nowhere", "new", "album"}}), kWide.path);
-  // After the pixels, which tell already.
+  // After the pixels, which already decide.
   EXPECT_EQ(Best({.rules = {KeepRule::kPixels, KeepRule::kFolder}, .folders = {"album"}}),
             kWide.path);
   const KeepOrder order({.rules = {KeepRule::kOldest}});
@@ -68,17 +69,22 @@ TEST(KeepOrder, GivesItsReason) {
             KeepRule::kMarked);
   const CataloguedPicture copy = Make("copy of old.PNG", 40, 20, 100);
   EXPECT_EQ(reason({}, kOld, copy).rule, KeepRule::kPath);
-  EXPECT_THAT(reason({}, kOld, copy).words, HasSubstr("shortest path"));
+  EXPECT_EQ(reason({}, kOld, copy).words, "shortest path, otherwise equal");
+  // They differ in pixels too, which nobody asked about.
+  EXPECT_EQ(reason({.rules = {KeepRule::kPath}}, kOld, kWide).words, "shortest path");
+  const CataloguedPicture twin = Make("pld.PNG", 90, 20, 100);
+  EXPECT_EQ(reason({.rules = {KeepRule::kPath}}, kOld, twin).words, "first by its path");
 }
 
 TEST(FindKeepRule, KnowsTheNames) {
-  for (const KeepRule rule : {KeepRule::kPixels, KeepRule::kFileSize, KeepRule::kOldest,
-                              KeepRule::kFormat, KeepRule::kFolder}) {
-    EXPECT_EQ(FindKeepRule(NameOf(rule)), rule);
-  }
-  ExpectError(ErrorCode::kInvalidArgument, {"\"newest\"", "pixels, size, oldest, format, folder"},
+  EXPECT_THAT(KeepRulesToAskFor(),
+              ElementsAre(KeepRule::kPixels, KeepRule::kFileSize, KeepRule::kOldest,
+                          KeepRule::kFormat, KeepRule::kFolder, KeepRule::kPath));
+  for (const KeepRule rule : KeepRulesToAskFor()) EXPECT_EQ(FindKeepRule(NameOf(rule)), rule);
+  ExpectError(ErrorCode::kInvalidArgument,
+              {"\"newest\"", "pixels, size, oldest, format, folder, path"},
               [] { FindKeepRule("newest"); });
-  EXPECT_THROW(FindKeepRule("marked"), Error);  // not for a rule to say
+  EXPECT_THROW(FindKeepRule("marked"), Error);  // not a rule to ask for
 }
 
 }  // namespace

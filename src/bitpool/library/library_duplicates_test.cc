@@ -57,7 +57,24 @@ TEST(FindDuplicates, TheBestCopyComesFirst) {
   EXPECT_EQ(groups[0].reason.rule, KeepRule::kPath);
 }
 
-// Against joining everything within the radius, pair by pair.
+TEST(PictureLibrary, OfSeveralThatAreNoDuplicatesEveryPairIsDecided) {
+  PictureFolder pictures;
+  for (uint64_t i = 0; i < 4; ++i) pictures.Write(fmt::format("{}.jpg", i), FakePicture(i));
+  pictures.Update();
+  const auto library = PictureLibrary::Open(Env::Posix(), pictures.library());
+  std::vector<uint64_t> ids;
+  for (int i = 0; i < 4; ++i) ids.push_back(library->IdOf(fmt::format("{}.jpg", i)));
+  EXPECT_TRUE(library->DecideNotDuplicates(std::vector<uint64_t>{}).empty());
+  EXPECT_TRUE(library->DecideNotDuplicates(std::vector{ids[0]}).empty());
+  const std::vector<Decision> decisions = library->DecideNotDuplicates(ids);
+  std::set<std::set<std::string>> pairs;
+  for (const Decision& one : decisions) pairs.insert({one.first.path, one.second.path});
+  EXPECT_EQ(decisions.size(), 6U);
+  EXPECT_EQ(pairs.size(), 6U);  // each once
+  EXPECT_EQ(library->ListDecisions(), decisions);
+}
+
+// Compared with joining everything within the radius, pair by pair.
 TEST(FindDuplicates, GroupsAreThoseOfAllPairs) {
   PictureFolder pictures;
   Random random(8);

@@ -107,7 +107,7 @@ class Updater {
   }
 
   void ReadKnown() {
-    known_ = {};  // of a try that lost its database
+    known_ = {};  // it may hold what an attempt read that lost its database
     const auto snapshot = catalogue_.Snapshot();
     if (set_ == PictureSet::kNext) {
       known_.ReadReplaced(*snapshot);
@@ -140,8 +140,8 @@ class Updater {
     }
   }
 
-  // Notes before the first change that an update is under way. What a killed one leaves behind is
-  // then looked for.
+  // Records before the first change that an update is under way, so that what a killed one leaves
+  // behind is looked for.
   void BeginChanges() {
     if (work_.missing.empty() && work_.todo.empty() && !new_facts_) return;
     facts_.unfinished = true;
@@ -223,7 +223,7 @@ class Updater {
     for (size_t i = 0; i < chunk.size(); ++i) Count(*chunk[i], pictures[i]);
   }
 
-  // The ids that are no longer in use.
+  // Returns the ids that are no longer in use.
   std::vector<uint64_t> Commit(std::span<const FoundPicture* const> chunk,
                                std::vector<ExaminedPicture>& pictures) {
     const auto batch = catalogue_.StartBatch(set_);
@@ -253,7 +253,7 @@ class Updater {
     if (coder == update_.encoding.digest) return;
     throw Error(
         ErrorCode::kResources, folder_.name(),
-        "another process changes the coder of this library; run this again when it is done");
+        "another process is changing the coder of this library; run this again when it is done");
   }
 
   // Notes for the summary what became of a picture.
@@ -286,7 +286,7 @@ class Updater {
     });
   }
 
-  // Of pictures that are as they were; thumbnails are the one part of a library that someone may
+  // For pictures that are as they were; thumbnails are the one part of a library that someone may
   // delete to save space.
   void RemakeThumbnails() {
     if (work_.without_thumbnail.empty()) return;
@@ -301,7 +301,7 @@ class Updater {
     });
   }
 
-  // To pictures that an older Bitpool indexed. Those of another coder get theirs with their codes.
+  // For pictures that an older Bitpool indexed. Those of another coder get theirs with their codes.
   void AddHashes() {
     if (set_ != PictureSet::kCurrent || work_.without_hash.empty()) return;
     Progress progress = context_.StartProgress("hashing", "thumbnails", work_.without_hash.size());
@@ -361,9 +361,9 @@ class Updater {
   Patience patience_;
 
   PictureSet set_ = PictureSet::kCurrent;
-  bool clear_next_ = false;  // codes were gathered of a coder that is not wanted any more
-  bool new_facts_ = false;   // others than the catalogue has
-  bool sweep_ = false;       // files may be there that belong to nothing
+  bool clear_next_ = false;  // codes of a coder that is no longer wanted were gathered
+  bool new_facts_ = false;   // facts_ differ from what the catalogue has
+  bool sweep_ = false;       // there may be files that belong to nothing
   std::optional<LibraryFacts> old_facts_;  // as they were at the beginning
   LibraryFacts facts_;
   std::optional<LibraryFiles> own_files_;

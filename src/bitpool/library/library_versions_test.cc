@@ -85,6 +85,13 @@ PictureCode PlainCode(uint64_t code) {
   return query;
 }
 
+// A code is asked about as a picture is: within one version.
+QueryAnswer QueryPlain(const PictureLibrary& library, uint64_t code, const QueryOptions& options) {
+  LibrarySnapshot snapshot = library.Snapshot();
+  std::vector<QueryMatch> matches = QueryLibrary(snapshot, PlainCode(code), options, OneThread());
+  return {.library = std::move(snapshot), .matches = std::move(matches)};
+}
+
 // Asks a library for as long as another thread updates it, and checks that each answer is that of
 // exactly one version.
 void AskUntil(const std::atomic<bool>& done, const PictureLibrary& library,
@@ -102,7 +109,7 @@ void AskUntil(const std::atomic<bool>& done, const PictureLibrary& library,
     const uint64_t code = random.Next() & 0xFF;
     const QueryOptions options = {
         .k = 5, .order = random.Below(2) == 0 ? QueryOrder::kScore : QueryOrder::kHamming};
-    const QueryAnswer answer = library.QueryCode(PlainCode(code), options, OneThread());
+    const QueryAnswer answer = QueryPlain(library, code, options);
     check_version(answer.library);
     EXPECT_EQ(Found(answer.matches), Nearest(answer.library, code, 0, 5));
     if (answer.matches.empty()) continue;
@@ -128,8 +135,9 @@ void AskUntil(const std::atomic<bool>& done, const PictureLibrary& library,
   }
 }
 
-// One update that removes, changes and adds pictures, and the versions it goes through: what is
-// missing goes first, then every batch of what is new makes one.
+// One update that removes, changes and adds pictures, and the versions it goes through: missing
+// pictures are removed first, then every batch of new or changed ones makes a
+// version.
 void UpdateAtRandom(PictureFolder& pictures, PictureLibrary& library, Content& content,
                     VersionModel& model, Random& random) {
   constexpr size_t kBatch = 4;
@@ -202,7 +210,7 @@ TEST(PictureLibrary, ManyThreadsAskWhileTheCoderChanges) {
   std::atomic<bool> done = false;
   const auto ask = [&] {
     while (!done) {
-      const QueryAnswer answer = library->QueryCode(PlainCode(1), {.k = 100}, OneThread());
+      const QueryAnswer answer = QueryPlain(*library, 1, {.k = 100});
       const uint64_t mark = std::stoull(answer.library.facts().coder.substr(5));
       Content expected = plain;
       for (auto& [path, code] : expected) code |= (mark - 1) << 56;
@@ -271,7 +279,7 @@ TEST(PictureLibrary, RefreshSeesWhatAnotherProcessUpdates) {
     ASSERT_EQ(read(to_parent[0], &letter, 1), 1);
     EXPECT_GT(library->Refresh(), generation);
     generation = library->Refresh();
-    const QueryAnswer answer = library->QueryCode(PlainCode(1000 + round), {.k = 1}, OneThread());
+    const QueryAnswer answer = QueryPlain(*library, 1000 + round, {.k = 1});
     EXPECT_EQ(answer.matches.at(0).picture.path, fmt::format("new{}.jpg", round));
     EXPECT_EQ(ReadContent(library->Snapshot()).codes.size(), 20U);
     EXPECT_FALSE(answer.library.catalogue().FindByPath(fmt::format("{}.jpg", round)));

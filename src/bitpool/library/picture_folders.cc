@@ -26,11 +26,11 @@ class FolderList {
   void Take(const std::vector<fs::path>& named) {
     if (named.empty() && root_.empty()) {
       throw Error(ErrorCode::kInvalidArgument, library_.name(),
-                  "expected the folder of pictures, which is not noted here");
+                  "expected the folder of pictures, which is not recorded here");
     }
     if (named.empty()) return;
-    // Of a library whose folder was moved, and of one that was named by mistake, which
-    // UpdateLibrary tells apart.
+    // Unless the library is new, its folder of pictures was moved, or the library was named by
+    // mistake; UpdateLibrary tells these apart.
     if (root_.empty() || std::ranges::none_of(named, [&](const auto& one) { return Has(one); })) {
       root_ = named.front();
     }

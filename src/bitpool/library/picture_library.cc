@@ -35,8 +35,8 @@ bool Begin(Env& env, const LibraryFolder& folder, const fs::path& pictures) {
 }
 
 bool HasCatalogue(Env& env, const LibraryFolder& folder) {
-  if (folder.is_shared()) return true;  // it was located by it
-  // An empty file is what a process leaves that is killed while it creates a catalogue.
+  if (folder.is_shared()) return true;  // the library was located by it
+  // A process that is killed while it creates a catalogue leaves an empty file.
   return env.Exists(folder.catalogue()) && env.Status(folder.catalogue()).size > 0;
 }
 
@@ -62,7 +62,7 @@ PictureCode EncodeNamed(const PictureCoder& coder, const std::string& name,
   return InContext(name, [&] { return coder.Encode(picture); });
 }
 
-// A folder that the user named, as the paths of its pictures begin.
+// A folder that the user named, in the form in which the paths of its pictures begin.
 std::string FolderAsInPaths(Env& env, const fs::path& root, const fs::path& folder) {
   const fs::path inside = root / folder;
   const fs::path there = env.Exists(inside) ? inside : folder;
@@ -129,7 +129,7 @@ PictureLibrary::PictureLibrary(Env& env, LibraryFolder folder, std::unique_ptr<C
   try {
     // The index file is mapped, and verified while the caller does something else.
     VersionOf(*snapshot, *facts)->index.StartVerifying();
-  } catch (const Error&) {  // told when there is something to be answered
+  } catch (const Error&) {  // reported when there is something to be answered
   }
 }
 
@@ -160,8 +160,8 @@ LibrarySnapshot PictureLibrary::Snapshot() const {
       return MakeSnapshot(std::move(catalogue), std::move(facts), *version);
     }
   }
-  // The moment is taken again: while others held the lock, the index may have gone beyond the
-  // first.
+  // A new snapshot is taken: while others held the lock, the index may have gone beyond the first
+  // one.
   const std::lock_guard lock(refreshing_);
   auto catalogue = catalogue_->Snapshot();
   LibraryFacts facts = IndexedFacts(*catalogue);
@@ -246,13 +246,6 @@ QueryAnswer PictureLibrary::QueryId(uint64_t id, const QueryOptions& options,
   return {.library = std::move(library), .matches = std::move(matches)};
 }
 
-QueryAnswer PictureLibrary::QueryCode(const PictureCode& code, const QueryOptions& options,
-                                      const RunContext& context) const {
-  LibrarySnapshot library = Snapshot();
-  std::vector<QueryMatch> matches = QueryLibrary(library, code, options, context);
-  return {.library = std::move(library), .matches = std::move(matches)};
-}
-
 DuplicatesAnswer PictureLibrary::Duplicates(DuplicateSearch search,
                                             const RunContext& context) const {
   LibrarySnapshot library = Snapshot();
@@ -283,6 +276,16 @@ Decision PictureLibrary::DecideNotDuplicates(uint64_t first, uint64_t second) co
       InContext(folder_.name(), [&] { return KeepApart(*OpenToDecide(), first, second); });
   catalogue_->Refresh();
   return decision;
+}
+
+std::vector<Decision> PictureLibrary::DecideNotDuplicates(std::span<const uint64_t> ids) const {
+  std::vector<Decision> decisions;
+  for (size_t i = 0; i < ids.size(); ++i) {
+    for (size_t j = i + 1; j < ids.size(); ++j) {
+      decisions.push_back(DecideNotDuplicates(ids[i], ids[j]));
+    }
+  }
+  return decisions;
 }
 
 Decision PictureLibrary::DecideToKeep(uint64_t id) const {
@@ -341,7 +344,7 @@ UpdateSummary PictureLibrary::Update(const UpdateOptions& options, const RunCont
   update.found = std::move(folders.found);
   update.unreadable = std::move(folders.unreadable);
   try {
-    // Of a training that was killed; that of a shared library may be another process's.
+    // Left by a training that was killed; in a shared library it may be another process's.
     if (!folder_.is_shared()) RemoveTree(env_, folder_.training());
   } catch (const Error&) {  // does no harm
   }

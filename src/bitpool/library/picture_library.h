@@ -41,14 +41,14 @@ struct DuplicatesAnswer {
 
 // What an update is asked to do.
 struct UpdateOptions {
-  // The folder of pictures, with the folders in it. Empty: those that the library notes.
+  // The folder of pictures, with the folders in it. Empty: those that the library records.
   std::filesystem::path pictures = {};
   // Further folders, see FolderChoice.
   std::vector<std::filesystem::path> more_folders = {};
   // What is left out from now on; unset: as before.
   std::optional<std::vector<std::string>> exclude = {};
-  // Of a new library's codes; unset: those of the coder that ships with the program. For others a
-  // coder is learned from the pictures.
+  // Bits of a new library's codes; unset: those of the coder that ships with the program. For other
+  // lengths a coder is learned from the pictures.
   std::optional<int> bits = {};
   // A coder's file (.bpc). Empty: the library's own, or, where it has none, the one that ships.
   std::filesystem::path coder = {};
@@ -59,9 +59,9 @@ struct UpdateOptions {
   std::optional<ViewKind> learn = {};
   // Pictures that need not be examined here: they were, by the same coder.
   ExaminedElsewhere elsewhere = {};
-  // Is told of every picture that fails as it comes, on the thread that updates; may be empty.
+  // Called with every picture that fails, as it fails, on the thread that updates; may be empty.
   std::function<void(const FailedPicture&)> on_failure = {};
-  // Is told what the update waits for, see LibraryUpdate; may be empty.
+  // Called with what the update waits for, see LibraryUpdate; may be empty.
   std::function<void(const std::string&)> on_wait = {};
 };
 
@@ -69,7 +69,7 @@ struct UpdateOptions {
 // is there when the database is away.
 struct FollowOptions {
   std::filesystem::path cache;  // the folder for the copy
-  // Is told when the database goes away and comes back, on any thread; may be empty.
+  // Called when the database goes away and comes back, on any thread; may be empty.
   std::function<void(const std::string&)> tell = {};
 };
 
@@ -95,7 +95,7 @@ class PictureLibrary {
                                                       const std::filesystem::path& location,
                                                       const std::filesystem::path& pictures,
                                                       const std::filesystem::path& storage = {});
-  // To be asked for a long time. A library that is not shared is opened as ever.
+  // Opens a library to be asked over a long time. One that is not shared is opened as usual.
   static std::unique_ptr<PictureLibrary> OpenToFollow(Env& env,
                                                       const std::filesystem::path& location,
                                                       const FollowOptions& options);
@@ -109,26 +109,25 @@ class PictureLibrary {
   // generation.
   uint64_t Refresh() const { return Snapshot().catalogue().generation(); }
 
-  // The pictures nearest to a picture: to its bytes, a file, one of the library (without itself),
-  // or the code of a picture that was encoded elsewhere, with the library's coder. Throw as
-  // PictureCoder::Encode, QueryLibrary and QueryById.
+  // The pictures nearest to a picture: to its bytes, a file, or one of the library (without
+  // itself). Throw as PictureCoder::Encode, QueryLibrary and QueryById.
   QueryAnswer Query(std::span<const std::byte> picture, const QueryOptions& options,
                     const RunContext& context) const;
   QueryAnswer QueryFile(const std::filesystem::path& picture, const QueryOptions& options,
                         const RunContext& context) const;
   QueryAnswer QueryId(uint64_t id, const QueryOptions& options, const RunContext& context) const;
-  QueryAnswer QueryCode(const PictureCode& code, const QueryOptions& options,
-                        const RunContext& context) const;
 
-  // Groups of near-duplicates, see FindDuplicates. Preferred folders are of the folder of pictures,
+  // Groups of near-duplicates, see FindDuplicates. Preferred folders are in the folder of pictures,
   // or any others; throws kNotFound for one that is not there.
   DuplicatesAnswer Duplicates(DuplicateSearch search, const RunContext& context) const;
 
-  // What the user decided about pictures, which all later groups respect; see Decisions for what it
-  // is said of. May be called while an update is under way. Saying the same again changes nothing.
-  // Throw kNotFound when there is no such picture, and kInvalidArgument where two pictures with the
-  // same bytes are to be no duplicates.
+  // What the user decided about pictures, which all later groups respect; see Decisions for what
+  // each applies to. May be called while an update is under way. Repeating a decision changes
+  // nothing. Throw kNotFound when there is no such picture, and kInvalidArgument when two pictures
+  // with the same bytes are declared not to be duplicates.
   Decision DecideNotDuplicates(uint64_t first, uint64_t second) const;
+  // The same of every two of these pictures.
+  std::vector<Decision> DecideNotDuplicates(std::span<const uint64_t> ids) const;
   Decision DecideToKeep(uint64_t id) const;
   std::vector<Decision> ListDecisions() const;  // in the order of ids
   // Throws kNotFound when there is no decision with this id.
@@ -141,11 +140,11 @@ class PictureLibrary {
   std::vector<std::byte> Thumbnail(uint64_t id) const;
 
   // Brings the library up to date with its folder of pictures; see UpdateLibrary. One update at a
-  // time: throws kResources when someone else is at it. Throws also as FindPictures, ChooseCoder
-  // and UpdateLibrary.
+  // time: throws kResources when another is under way. Throws also as FindPictures, ChooseCoder and
+  // UpdateLibrary.
   UpdateSummary Update(const UpdateOptions& options, const RunContext& context);
-  // The same with pictures and an encoding of the caller's own. Such a library has no coder, so
-  // that it is asked by codes.
+  // The same with pictures and an encoding of the caller's own. Such a library has no coder, so it
+  // is queried by codes (QueryLibrary).
   UpdateSummary UpdateWith(const LibraryUpdate& update, const RunContext& context);
   // What Update would do, by the sizes and times of files; the library need not be there, and
   // nothing is changed.
@@ -166,7 +165,7 @@ class PictureLibrary {
   // The version of the catalogue, brought up to date. REQUIRES: the caller holds refreshing_.
   std::shared_ptr<const Version> VersionOf(const CatalogueSnapshot& catalogue,
                                            const LibraryFacts& facts) const;
-  // `name` stands before what is wrong with the picture, unless it is empty.
+  // `name` precedes what is said to be wrong with the picture, unless it is empty.
   QueryAnswer QueryNamed(const std::string& name, std::span<const std::byte> picture,
                          const QueryOptions& options, const RunContext& context) const;
   std::shared_ptr<const PictureCoder> CoderOf(const LibraryFacts& facts) const;

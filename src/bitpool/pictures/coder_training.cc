@@ -15,6 +15,7 @@
 #include "bitpool/pictures/extract_pictures.h"
 #include "bitpool/pictures/feature_reduction.h"
 #include "bitpool/pictures/picture_coder.h"
+#include "bitpool/pictures/picture_features.h"
 #include "bitpool/training/feature_training.h"
 #include "bitpool/training/methods.h"
 
@@ -23,12 +24,12 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Of the random numbers; TrainOnFeatures uses smaller ones.
+// Random-number streams; TrainOnFeatures uses lower numbers.
 constexpr uint64_t kDrawStream = 101, kSampleStream = 102, kViewStream = 103;
 // Features that are needed for each component of the whitening: with fewer, the smallest variances
 // are far too small and the embedding amplifies noise.
 constexpr Index kFeaturesPerComponent = 4;
-// Samples that are wanted for each bit, and at most, where there are few pictures.
+// Where there are few pictures: the samples wanted for each bit, and the most wanted in all.
 constexpr Index kSamplesPerBit = 4, kMostSamples = 1024;
 // Records of pictures beyond this go to the scratch folder.
 constexpr uint64_t kRecordMemory = uint64_t{256} << 20;
@@ -41,27 +42,30 @@ class ScratchFiles {
     env_.MakeFolders(folder_);
   }
   ~ScratchFiles() {
-    fs::path checkpoint = output();
-    checkpoint += ".checkpoint";
-    for (const fs::path& file : {features(), checkpoint}) {
-      try {
-        if (env_.Exists(file)) env_.Remove(file);
-      } catch (const Error&) {  // a scratch file that stays does no harm: the next job replaces it
-      }
-    }
+    RemoveIfThere([&] { return features(); });
+    RemoveIfThere([&] { return fs::path(output()) += ".checkpoint"; });
     try {
       env_.RemoveFolder(folder_);
-    } catch (const Error&) {  // something else is in it
+    } catch (...) {  // something else is in it
     }
   }
   ScratchFiles(const ScratchFiles&) = delete;
   ScratchFiles& operator=(const ScratchFiles&) = delete;
 
   fs::path features() const { return folder_ / "training.bpf"; }
-  // Beside which TrainOnFeatures keeps its own files.
+  // TrainOnFeatures keeps its own files beside this one.
   fs::path output() const { return folder_ / "training.bpm"; }
 
  private:
+  template <class MakePath>
+  void RemoveIfThere(const MakePath& make_path) {
+    try {
+      const fs::path file = make_path();
+      if (env_.Exists(file)) env_.Remove(file);
+    } catch (...) {  // a scratch file that stays does no harm: the next job replaces it
+    }
+  }
+
   Env& env_;
   fs::path folder_;
 };
@@ -70,31 +74,8 @@ MatrixF Embedded(const PictureDescriber& describer, const MatrixF& features) {
   return describer.embedding() ? describer.embedding()->Apply(features) : features;
 }
 
-// What the hash functions learn from where pictures have views: all images, embedded when they are
-// read.
-class EmbeddedImages : public FeatureSet {
- public:
-  EmbeddedImages(const FeatureFile& images, const PictureDescriber& describer)
-      : images_(images), describer_(describer) {}
-
-  Index size() const override { return images_.size(); }
-  Index dimension() const override { return describer_.dimension(); }
-  Index images_per_picture() const override { return images_.images_per_picture(); }
-  std::string name(Index image) const override { return images_.name(image); }
-  Index descriptor_count(Index image) const override { return images_.descriptor_count(image); }
-  void Read(Index image, MatrixF& descriptors) const override {
-    MatrixF raw;
-    images_.Read(image, raw);
-    descriptors = Embedded(describer_, raw);
-  }
-
- private:
-  const FeatureFile& images_;
-  const PictureDescriber& describer_;
-};
-
-// What they learn from where there are none: every picture as a whole, then random halves of its
-// features, `views` samples in all; embedded when they are read.
+// What the hash functions learn from when pictures have no views: every picture as a whole, then
+// random halves of its features, `views` samples in all; embedded as they are read.
 class TrainingSamples : public FeatureSet {
  public:
   TrainingSamples(const FeatureFile& pictures, const PictureDescriber& describer, Index views,
@@ -213,7 +194,7 @@ void RequireSome(const FeatureFile& features, const std::vector<FailedPicture>& 
   throw Error(ErrorCode::kInvalidArgument, message);
 }
 
-// At most `most` features of all pictures, from each its share.
+// At most `most` features of all pictures; each picture contributes its share.
 MatrixF SampleFeatures(const FeatureFile& features, Index most, const RunContext& context) {
   std::vector<Index> ends(static_cast<size_t>(features.size()));
   for (Index image = 0; image < features.size(); ++image) {
@@ -242,7 +223,7 @@ MatrixF SampleFeatures(const FeatureFile& features, Index most, const RunContext
   return sample;
 }
 
-// With as many anchors as the features allow; none where they are too few for any.
+// Uses as many anchors as the features allow; nothing when there are too few features for any.
 std::optional<TriangulationEmbedding> LearnEmbedding(TriangulationOptions options,
                                                      const MatrixF& sample,
                                                      const RunContext& context) {
@@ -257,27 +238,23 @@ Index ViewsFor(Index pictures, int bits) {
   return (wanted + pictures - 1) / pictures;
 }
 
+// What the hash functions learn from: all images where pictures have views.
 std::unique_ptr<const FeatureSet> SamplesFor(const FeatureFile& features,
                                              const PictureDescriber& describer, int bits,
                                              const RunContext& context) {
   if (features.images_per_picture() > 1) {
-    return std::make_unique<EmbeddedImages>(features, describer);
+    return std::make_unique<EmbeddedFeatures>(features, describer.embedding());
   }
   return std::make_unique<TrainingSamples>(features, describer, ViewsFor(features.size(), bits),
                                            context.MakeRandom(kViewStream));
 }
 
-// How the features of the pictures are reduced, learned from some of them before any is kept: raw,
-// they would take several times the space.
+// How the features of the pictures are reduced. It is learned from some of them before any features
+// are stored: raw, they would take several times the space.
 LocalPca Reduction(Env& env, const CoderTraining& training, const PictureDescriber& describer,
                    const std::vector<fs::path>& pictures, const RunContext& context) {
-  const auto describe = [&](size_t i) {
-    try {
-      return describer.Describe(describer.Decode(env.Read(pictures[i], MaxPictureBytes())));
-    } catch (const Error&) {  // reported when all are described
-      return MatrixF(describer.dimension(), 0);
-    }
-  };
+  // What fails here is reported when all are described.
+  const auto describe = [&](size_t i) { return FeaturesIfAny(env, describer, pictures[i]); };
   return LearnReduction({.dimension = training.reduced}, pictures.size(), describe, context);
 }
 

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "bitpool/codes/binary_codes.h"
-#include "bitpool/image/picture_edits.h"
+#include "bitpool/image/edits/picture_edits.h"
 #include "bitpool/image/picture_sketch.h"
 #include "bitpool/image/thumbnail.h"
 #include "bitpool/io/checksum.h"
