@@ -6,6 +6,7 @@
 #include "bitpool/io/testing.h"
 #include "bitpool/linalg/testing.h"
 #include "bitpool/reproduction/testing.h"
+#include "bitpool/training/tune.h"
 
 namespace bitpool {
 namespace {
@@ -59,6 +60,50 @@ TEST_F(ClassRetrievalTest, TopResultsAndConstants) {
   EXPECT_FALSE(figures.all().contains({"tuned rba", 8, 1})) << "it is not compared";
   EXPECT_EQ(experiment.settings["constants"]["sah"]["lambda"],
             figures.all().at({"tuned sah", 8, 1}).metrics.at("lambda"));
+}
+
+double ScoreOfMethod(const Experiment& experiment, const std::string& method) {
+  for (const ExperimentResult& result : experiment.results) {
+    if (result.method == method && result.metric == kMap) return result.mean;
+  }
+  ADD_FAILURE() << method << " was not run";
+  return 0;
+}
+
+TEST_F(ClassRetrievalTest, WithViewsOurOwnMethodsJoinAndTheOthersStayAsTheyWere) {
+  const Experiment plain = Run();
+  images_.views = std::make_shared<MemoryFeatureSet>(WithSmallChanges(*images_.images, 60, 2));
+  options_.joint.constants["sav"].options["epochs"] = 4;
+  const Experiment experiment = Run();
+  EXPECT_EQ(experiment.data["pictures_with_views"], 60);
+  EXPECT_EQ(experiment.data["views"], 2);
+  for (const char* method : {"sah", "itq"}) {
+    EXPECT_EQ(ScoreOfMethod(experiment, method), ScoreOfMethod(plain, method)) << method;
+  }
+  for (const char* method : {"itq+views", "sav"}) {
+    EXPECT_GT(ScoreOfMethod(experiment, method), 40) << method << "; chance is 33";
+  }
+  // Views are of the training part; without parts of its own, the set has none to learn from.
+  options_.own_parts = false;
+  EXPECT_FALSE(Run().data.contains("views"));
+}
+
+// Also methods that do not learn from views are judged by them, and not by halves of a picture.
+TEST_F(ClassRetrievalTest, WhereThereAreViewsTheyChooseTheConstants) {
+  images_.views = std::make_shared<MemoryFeatureSet>(WithSmallChanges(*images_.images, 60, 2));
+  options_.joint.methods = {"rba"};
+  options_.joint.ours = false;
+  options_.tune = true;
+  options_.tune_bits = 8;
+  FigureStore figures;
+  options_.joint.figures = &figures;
+  Run();
+  TuneOptions tuning;
+  tuning.settings = {.method = "rba", .bits = 8, .options = {{"normalise", 1}}};
+  tuning.seeds = tuning.rounds = 1;
+  tuning.look_for_classes = true;
+  const TuneResult direct = Tune(tuning, *images_.views, nullptr, RunContext({.threads = 2}));
+  EXPECT_EQ(figures.all().at({"tuned rba", 8, 1}).metrics.at("score"), direct.best.score);
 }
 
 TEST_F(ClassRetrievalTest, RefusesWhatHasNoMeaning) {

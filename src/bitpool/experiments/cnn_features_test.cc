@@ -318,5 +318,30 @@ TEST(OpenCnn, NamesTheFileOfWhatIsWrong) {
               [&] { OpenCnn(Env::Posix(), swapped, TinyOptions()); });
 }
 
+// Each of the first training pictures is followed by its views, which a second load finds again.
+TEST(CnnFeatures, ViewsAreOfTheFirstTrainingPictures) {
+  DataFolder data;
+  CnnFeaturesRequest request = data.Request();
+  EXPECT_EQ(data.Load(request).views, nullptr);
+  request.views = {.count = 2, .kind = ViewKind::kClasses};
+  request.with_views = 5;
+  const CnnFeatures features = data.Load(request);
+  ASSERT_NE(features.views, nullptr);
+  EXPECT_EQ(features.views->images_per_picture(), 3);
+  ASSERT_EQ(features.views->pictures(), 5);
+  bool differs = false;
+  for (Index picture = 0; picture < 5; ++picture) {
+    const MatrixF own = Read(*features.train, picture);
+    EXPECT_TRUE(SameBits(Read(*features.views, 3 * picture), own)) << picture;
+    differs |= !SameBits(Read(*features.views, 3 * picture + 1), own);
+  }
+  EXPECT_TRUE(differs);
+  const size_t kept = data.Cached().size();
+  ExpectSameFeatures(*data.Load(request).views, *features.views, 15);
+  EXPECT_EQ(data.Cached().size(), kept);
+  request.views.count = 1;  // another plan, other files
+  EXPECT_EQ(data.Load(request).views->size(), 10);
+}
+
 }  // namespace
 }  // namespace bitpool

@@ -87,6 +87,12 @@ void RunComparison(const Comparison& comparison, const std::vector<std::string>&
   }
 }
 
+nlohmann::json DescribeConstants(const MethodSettings& settings) {
+  nlohmann::json constants = DescribeOptions(settings);
+  constants.erase("normalise");
+  return constants;
+}
+
 nlohmann::json DescribeComparison(const Comparison& comparison, const RunContext& context) {
   return {{"methods", comparison.methods},
           {"bits", comparison.bits},

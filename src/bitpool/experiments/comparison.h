@@ -27,7 +27,7 @@ struct Comparison {
   std::map<std::string, MethodSettings> constants = {};
   FigureStore* figures = nullptr;  // where the figures of single runs are kept; null: nowhere
 
-  // Throws kInvalidArgument when a field has no meaning, or for a method that is not wanted.
+  // Throws kInvalidArgument when a field is invalid, or for a method that is not wanted.
   void Validate(MethodFilter wanted) const;
 
   // The method with its constants, and with codes of the first length.
@@ -39,18 +39,21 @@ class ComparedTask {
  public:
   virtual ~ComparedTask() = default;
 
-  // Before all runs with a seed.
+  // Called before all runs with a seed.
   virtual void BeginSeed(const RunContext& /*seeded*/) {}
   // How a method is to run with this seed; the bits are set afterwards.
   virtual MethodSettings SettingsOf(const std::string& method) = 0;
   virtual RunFigures Run(const MethodSettings& settings, const RunContext& seeded) = 0;
 };
 
-// Runs all that is compared and adds the results: of every method and length the metrics in this
+// Runs all that is compared and adds the results: for every method and length the metrics in this
 // order, each as mean and deviation over the seeds. Without `metrics`: all that the runs give, by
-// name. Figures that the store has are not made again.
+// name. Figures that the store has are not computed again.
 void RunComparison(const Comparison& comparison, const std::vector<std::string>& metrics,
                    ComparedTask& task, const RunContext& context, Experiment& experiment);
+
+// The constants of a method that were set; `normalise`, which concerns all methods, is not one.
+nlohmann::json DescribeConstants(const MethodSettings& settings);
 
 // What all comparisons say about their settings: methods, bits, seeds and the first seed.
 nlohmann::json DescribeComparison(const Comparison& comparison, const RunContext& context);

@@ -19,8 +19,8 @@ struct JointOptions : Comparison {
 
   // μ of generalised max pooling, for the methods that have none among their constants.
   double mu = PoolingRecipe().mu;
-  // Queries whose results are kept with the figures, of the first seed and the longest codes, with
-  // this many results. For tasks whose images have names.
+  // This many queries have their results, `shown_results` each, kept with the figures of the first
+  // seed and the longest codes. For tasks whose images have names.
   Index shown = 0;
   Index shown_results = 8;
   bool ours = true;  // where there are views, our own methods join: whitened ITQ and SAV
@@ -31,7 +31,7 @@ struct JointOptions : Comparison {
   // Adds our own methods, if they are wanted and not yet there.
   void AddOurs();
 
-  // Throws kInvalidArgument when a field has no meaning.
+  // Throws kInvalidArgument when a field is invalid.
   void Validate() const;
 };
 
@@ -61,6 +61,9 @@ struct JointTask {
 // "training_seconds".
 Experiment RunJointExperiment(const JointOptions& options, const JointTask& task,
                               const RunContext& context);
+
+// Which of the methods are ours and not the paper's, in a line.
+std::string OursAreApart();
 
 // The report as a page.
 std::string JointReport(const Experiment& experiment);

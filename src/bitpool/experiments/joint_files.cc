@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <memory>
-#include <optional>
 #include <utility>
 #include <vector>
 
@@ -24,12 +23,11 @@ using Say = std::function<void(const std::string&)>;
 // The records of a file's images, in memory or in a scratch file.
 std::unique_ptr<RecordStore> Reduce(Env& env, const JointFiles& files, const fs::path& path,
                                     const char* part, const RunContext& context, const Say& say) {
-  const FeatureFile file = FeatureFile::Open(env, path);
-  const FeatureSubset features = FeatureSubset::WithoutViews(file);
-  auto records = MakeRecordStore(env, features, files.memory,
+  const auto pictures = OpenPictures(env, path);
+  auto records = MakeRecordStore(env, *pictures, files.memory,
                                  fmt::format("{}-{}.records", files.scratch.string(), part));
   const std::vector<std::string> skipped =
-      ReduceImages(features, files.normalise, *records, context);
+      ReduceImages(*pictures, files.normalise, *records, context);
   for (const std::string& name : skipped) say(name + ": no descriptors, left out");
   if (!skipped.empty() && part != std::string_view("training")) {
     throw Error(
@@ -39,7 +37,7 @@ std::unique_ptr<RecordStore> Reduce(Env& env, const JointFiles& files, const fs:
   return records;
 }
 
-// What is said of the arguments is about the file.
+// Errors about the arguments are really about the file, so they name it.
 std::unique_ptr<RecordStore> ReduceNaming(Env& env, const JointFiles& files, const fs::path& path,
                                           const char* part, const RunContext& context,
                                           const Say& say) {
@@ -64,18 +62,18 @@ Answers LoadAnswers(Env& env, const JointFiles& files) {
                 fmt::format("top: {}: expected a number of results, and 0 (all) for INRIA Holidays",
                             files.top));
   }
-  const FeatureFile database = FeatureFile::Open(env, files.database);
+  const auto database = OpenPictures(env, files.database);
   Answers answers;
   if (files.holidays) {
     std::vector<std::string> names;
-    for (Index image = 0; image < database.size(); ++image) names.push_back(database.name(image));
+    for (Index image = 0; image < database->size(); ++image) names.push_back(database->name(image));
     RetrievalTask task = MakeHolidaysTask(names);
     for (const PictureQuery& query : task.queries) answers.query_images.push_back(query.picture);
     answers.truth = std::make_unique<ListedTruth>(std::move(task.truth));
     answers.protocol = HolidaysProtocol();
   } else if (!files.truth.empty()) {
     answers.truth =
-        std::make_unique<ListedTruth>(LoadNeighbours(env, files.truth, database.size()));
+        std::make_unique<ListedTruth>(LoadNeighbours(env, files.truth, database->size()));
   } else {
     answers.truth = std::make_unique<LabelTruth>(LoadLabels(env, files.query_labels),
                                                  LoadLabels(env, files.labels));
@@ -99,11 +97,11 @@ Experiment RunJointOnFiles(Env& env, const JointOptions& options, const JointFil
   const auto training = reduce(files.training, "training");
   const auto database = reduce(files.database, "database");
   std::unique_ptr<RecordStore> queries;
-  const FeatureFile database_images = FeatureFile::Open(env, files.database);
-  std::optional<FeatureFile> query_images;
+  const auto database_images = OpenPictures(env, files.database);
+  std::shared_ptr<const FeatureSet> query_images;
   if (!files.queries.empty()) {
     queries = reduce(files.queries, "queries");
-    query_images = FeatureFile::Open(env, files.queries);
+    query_images = OpenPictures(env, files.queries);
   }
   return RunJointExperiment(joint,
                             {.training = *training,
@@ -114,8 +112,8 @@ Experiment RunJointOnFiles(Env& env, const JointOptions& options, const JointFil
                              .protocol = answers.protocol,
                              .normalise = files.normalise,
                              .views = views ? &images : nullptr,
-                             .database_images = &database_images,
-                             .query_set = query_images ? &*query_images : nullptr},
+                             .database_images = database_images.get(),
+                             .query_set = query_images.get()},
                             context);
 }
 

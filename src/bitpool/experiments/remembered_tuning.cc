@@ -32,9 +32,8 @@ void ChooseConstants(const TuneOptions& options, const FeatureSet& training,
       own.settings.options[option] = value;
     }
     if (joint.constants.contains(name) || TuningOf(own.settings).stages.empty()) continue;
-    const bool by_views = views != nullptr && TakesViews(own.settings);
-    joint.constants[name] =
-        RememberedTuning(own, by_views ? *views : training, nullptr, joint.figures, context);
+    const FeatureSet& images = views != nullptr ? *views : training;
+    joint.constants[name] = RememberedTuning(own, images, nullptr, joint.figures, context);
   }
   joint.TakeMuOfRba();
 }

@@ -16,9 +16,11 @@
 #include "bitpool/dataset/oxford.h"
 #include "bitpool/experiments/kept_reduction.h"
 #include "bitpool/experiments/remembered_tuning.h"
+#include "bitpool/image/picture.h"
 #include "bitpool/io/checksum.h"
 #include "bitpool/metrics/evaluate.h"
 #include "bitpool/pictures/extract_pictures.h"
+#include "bitpool/pictures/picture_features.h"
 #include "bitpool/pictures/picture_files.h"
 #include "bitpool/training/record_file.h"
 
@@ -26,28 +28,6 @@ namespace bitpool {
 namespace {
 
 namespace fs = std::filesystem;
-
-// A feature set whose descriptors are embedded when they are read.
-class EmbeddedFeatures : public FeatureSet {
- public:
-  EmbeddedFeatures(const FeatureSet& raw, const TriangulationEmbedding& embedding)
-      : raw_(raw), embedding_(embedding) {}
-
-  Index size() const override { return raw_.size(); }
-  Index dimension() const override { return embedding_.dimension(); }
-  Index images_per_picture() const override { return raw_.images_per_picture(); }
-  std::string name(Index image) const override { return raw_.name(image); }
-  Index descriptor_count(Index image) const override { return raw_.descriptor_count(image); }
-  void Read(Index image, MatrixF& descriptors) const override {
-    MatrixF raw;
-    raw_.Read(image, raw);
-    descriptors = embedding_.Apply(raw);
-  }
-
- private:
-  const FeatureSet& raw_;
-  const TriangulationEmbedding& embedding_;
-};
 
 // Descriptors drawn evenly from all images, about `count`.
 MatrixF SampleDescriptors(const FeatureSet& features, Index count, const RunContext& context) {
@@ -80,23 +60,14 @@ MatrixF SampleDescriptors(const FeatureSet& features, Index count, const RunCont
 }
 
 // The part of a picture inside a box, whose edges are in pixels of the original.
-Picture Crop(const Picture& picture, const Box& box, double scale) {
-  const auto clamp = [](double value, Index end) {
-    return std::clamp<Index>(static_cast<Index>(std::lround(value)), 0, end);
-  };
-  const Index left = clamp(box.left * scale, picture.width - 1);
-  const Index top = clamp(box.top * scale, picture.height - 1);
-  const Index right = std::max(left + 1, clamp(box.right * scale, picture.width));
-  const Index bottom = std::max(top + 1, clamp(box.bottom * scale, picture.height));
-  Picture part{.width = right - left, .height = bottom - top, .pixels = {}};
-  for (Index y = top; y < bottom; ++y) {
-    const auto row = picture.pixels.begin() + 3 * (y * picture.width + left);
-    part.pixels.insert(part.pixels.end(), row, row + 3 * part.width);
-  }
-  return part;
+Picture PartInBox(const Picture& picture, const Box& box, double scale) {
+  return CropPicture(picture, {.left = box.left * scale,
+                               .top = box.top * scale,
+                               .right = box.right * scale,
+                               .bottom = box.bottom * scale});
 }
 
-// The pictures of a folder, this many, the first by their paths; 0: all.
+// The first pictures of a folder by their paths, this many; 0: all.
 std::vector<FoundPicture> FirstPictures(Env& env, const fs::path& folder, Index limit,
                                         const RunContext& context) {
   std::vector<FoundPicture> pictures = FindPictures(env, folder, context);
@@ -192,13 +163,9 @@ class RetrievalRunner {
     const std::vector<FoundPicture> pictures =
         FirstPictures(env_, set_.training, options_.limit, context_);
     const std::string digest = DigestOf(describer_.digest(), pictures);
+    // What fails here is reported when all are described.
     const auto describe = [&](size_t i) {
-      try {
-        const auto bytes = env_.Read(set_.training / pictures[i].path, MaxPictureBytes());
-        return describer_.Describe(describer_.Decode(bytes));
-      } catch (const Error&) {  // reported when all are described
-        return MatrixF(describer_.dimension(), 0);
-      }
+      return FeaturesIfAny(env_, describer_, set_.training / pictures[i].path);
     };
     env_.MakeFolders(options_.work);
     return KeptReduction(env_, options_.work / ("reduction-" + digest),
@@ -213,7 +180,7 @@ class RetrievalRunner {
 
   // The features as they are pooled; `raw` must outlive them.
   std::shared_ptr<const FeatureSet> Embedded(const FeatureSet& raw) const {
-    if (embedding_) return std::make_shared<EmbeddedFeatures>(raw, *embedding_);
+    if (embedding_) return std::make_shared<EmbeddedFeatures>(raw, embedding_);
     return {std::shared_ptr<const void>(), &raw};
   }
 
@@ -272,7 +239,7 @@ class RetrievalRunner {
       const Picture picture = describer_.Decode(bytes);
       const double scale =
           static_cast<double>(picture.width) / static_cast<double>(describer_.Inspect(bytes).width);
-      const MatrixF features = describer_.Describe(Crop(picture, *query.box, scale));
+      const MatrixF features = describer_.Describe(PartInBox(picture, *query.box, scale));
       if (features.cols() == 0) {
         throw Error(
             ErrorCode::kInvalidArgument,

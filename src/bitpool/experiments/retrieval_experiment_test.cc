@@ -87,7 +87,7 @@ class RetrievalExperimentTest : public ::testing::Test {
   }
   double CosineMap() { return Run().data["gmp_cosine_mAP"].get<double>(); }
 
-  // A set like Oxford: one picture of four scenes, whose query is its box. Each is
+  // A set like Oxford: one picture of four scenes, each with its box as a query. Each scene is
   // there once more as it is, which is to be ignored, and once badly saved, which is right.
   void MakeOxford(std::span<const std::byte> four_in_one, double scene_width, double scene_height) {
     set_.name = "oxford5k";
@@ -124,7 +124,7 @@ TEST_F(RetrievalExperimentTest, HolidaysFindsTheOtherPicturesOfAGroup) {
     AddPicture(fmt::format("{}00.jpg", group), Jpeg(scene, 95));
     AddPicture(fmt::format("{}01.jpg", group), Jpeg(scene, 30));
   }
-  AddPicture("100300.jpg", Jpeg(SmallScene(7), 90));  // alone: asks for nothing
+  AddPicture("100300.jpg", Jpeg(SmallScene(7), 90));  // alone in its group: not a query
   WriteText(set_.pictures / "100400.jpg", "no picture");
   const Experiment experiment = Run();
   EXPECT_NEAR(experiment.data["gmp_cosine_mAP"].get<double>(), 100, 1e-6);
@@ -160,7 +160,7 @@ TEST_F(RetrievalExperimentTest, OxfordIgnoresJunk) {
   EXPECT_LT(CosineMap(), 60);
 }
 
-// The boxes are in pixels of the file, the picture is seen at half its size.
+// The boxes are in pixels of the file; the picture is seen at half its size.
 TEST_F(RetrievalExperimentTest, BoxesFollowAPictureThatIsScaledDown) {
   std::vector<Picture> scenes;
   for (int i = 0; i < 4; ++i) scenes.push_back(Scene(i));
@@ -206,6 +206,36 @@ TEST_F(RetrievalExperimentTest, FeaturesAreExtractedOnce) {
   EXPECT_THAT(said_, Contains(HasSubstr("describing the pictures of")).Times(2));
 }
 
+// --- Views --------------------------------------------------------------------------------------
+
+TEST_F(RetrievalExperimentTest, WithViewsOurOwnMethodsJoinAndTheOthersStayAsTheyWere) {
+  for (const int group : {1000, 1001, 1002}) {
+    const Picture scene = SmallScene(static_cast<uint64_t>(group));
+    AddPicture(fmt::format("{}00.jpg", group), Jpeg(scene, 95));
+    AddPicture(fmt::format("{}01.jpg", group), Jpeg(scene, 30));
+  }
+  const auto map_of = [](const Experiment& experiment, const std::string& method) {
+    for (const ExperimentResult& result : experiment.results) {
+      if (result.method == method && result.metric == kMap) return result.mean;
+    }
+    return -1.0;
+  };
+  options_.embedding.dropped = 224;  // of 256 dimensions: twenty pictures tell no more
+  const Experiment plain = Run();
+  options_.views.count = 2;
+  options_.joint.constants["sav"].options["epochs"] = 4;
+  const Experiment experiment = Run();
+  EXPECT_THAT(said_, Contains(HasSubstr("describing the pictures of")).Times(1)) << "with views";
+  EXPECT_EQ(experiment.data["training_images"], 20);
+  EXPECT_EQ(experiment.data["pictures_with_views"], 20);
+  EXPECT_EQ(experiment.data["views"], 2);
+  EXPECT_EQ(experiment.data["view_plan"]["kind"], "scenes");
+  EXPECT_EQ(map_of(experiment, "itq"), map_of(plain, "itq"));
+  EXPECT_EQ(experiment.data["gmp_cosine_mAP"], plain.data["gmp_cosine_mAP"]);
+  EXPECT_GT(map_of(experiment, "itq+views"), 0);
+  EXPECT_GT(map_of(experiment, "sav"), 0);
+}
+
 // --- What is refused ----------------------------------------------------------------------------
 
 TEST_F(RetrievalExperimentTest, RefusesWhatMakesNoSense) {
@@ -219,7 +249,7 @@ TEST_F(RetrievalExperimentTest, RefusesWhatMakesNoSense) {
   AddPicture("cat.jpg", Jpeg(SmallScene(1), 90));
   ExpectError(ErrorCode::kInvalidArgument, {"cat"}, [&] { Run(); });
   fs::rename(set_.pictures / "cat.jpg", set_.pictures / "100000.jpg");
-  ExpectError(ErrorCode::kInvalidArgument, {"quer"}, [&] { Run(); });  // nothing is asked
+  ExpectError(ErrorCode::kInvalidArgument, {"quer"}, [&] { Run(); });  // there are no queries
   options_.sample = 0;
   ExpectError(ErrorCode::kInvalidArgument, {"at least one descriptor"}, [&] { Run(); });
   options_.sample = 1000;

@@ -40,15 +40,14 @@ struct TimedPictures {
   }
 };
 
-TimedPictures Describe(const PictureDescriber& describer, const std::filesystem::path& folder,
-                       int wanted, const RunContext& context) {
+TimedPictures Describe(Env& env, const PictureDescriber& describer,
+                       const std::filesystem::path& folder, int wanted, const RunContext& context) {
   Progress progress = context.StartProgress("timing", "pictures", static_cast<uint64_t>(wanted));
   TimedPictures described{.features = MemoryFeatureSet(describer.dimension())};
-  for (const FoundPicture& found : FindPictures(Env::Posix(), folder, context)) {
+  for (const FoundPicture& found : FindPictures(env, folder, context)) {
     context.ThrowIfStopped();
     if (static_cast<int>(described.descriptors.size()) == wanted) break;
-    const Picture picture =
-        describer.Decode(Env::Posix().Read(folder / found.path, MaxPictureBytes()));
+    const Picture picture = describer.Decode(env.Read(folder / found.path, MaxPictureBytes()));
     const Stopwatch watch;
     MatrixF descriptors = describer.Describe(picture);
     if (descriptors.cols() == 0) continue;
@@ -74,10 +73,11 @@ void StepTimeOptions::Validate() const {
   }
 }
 
-Experiment MeasureStepTimes(const StepTimeOptions& options, const PictureDescriber& describer,
-                            const std::filesystem::path& folder, const RunContext& context) {
+Experiment MeasureStepTimes(Env& env, const StepTimeOptions& options,
+                            const PictureDescriber& describer, const std::filesystem::path& folder,
+                            const RunContext& context) {
   options.Validate();
-  const TimedPictures pictures = Describe(describer, folder, options.pictures, context);
+  const TimedPictures pictures = Describe(env, describer, folder, options.pictures, context);
   MemoryRecords records(describer.dimension());
   ReduceImages(pictures.features, true, records, context.WithoutProgress());
   const MethodSettings settings{

@@ -18,7 +18,7 @@ struct StepTimeOptions {
   int rounds = 5;                  // how many times each step is measured
   FigureStore* figures = nullptr;  // gets the single rounds, numbered as seeds
 
-  // Throws kInvalidArgument when a field has no meaning.
+  // Throws kInvalidArgument when a field is invalid.
   void Validate() const;
 };
 
@@ -27,7 +27,8 @@ struct StepTimeOptions {
 // "pool_ms" and "encode_ms" (the code of a vector), of the methods "sah" (whose pooling is coupled
 // with its hash functions, which are learned from the same pictures) and "others" (generalised max
 // pooling).
-Experiment MeasureStepTimes(const StepTimeOptions& options, const PictureDescriber& describer,
-                            const std::filesystem::path& folder, const RunContext& context);
+Experiment MeasureStepTimes(Env& env, const StepTimeOptions& options,
+                            const PictureDescriber& describer, const std::filesystem::path& folder,
+                            const RunContext& context);
 
 }  // namespace bitpool

@@ -25,8 +25,8 @@ TEST(StepTimes, HasEveryStepOfBothWays) {
   const PictureDescriber describer(settings, {}, {});
   FigureStore rounds;
   const StepTimeOptions options{.pictures = 10, .bits = 4, .rounds = 3, .figures = &rounds};
-  const Experiment experiment =
-      MeasureStepTimes(options, describer, folder / "pictures", RunContext({.threads = 1}));
+  const Experiment experiment = MeasureStepTimes(Env::Posix(), options, describer,
+                                                 folder / "pictures", RunContext({.threads = 1}));
   EXPECT_EQ(experiment.settings["pictures"], 10);
   std::set<std::string> seen;
   for (const ExperimentResult& result : experiment.results) {
@@ -40,9 +40,10 @@ TEST(StepTimes, HasEveryStepOfBothWays) {
   EXPECT_TRUE(seen.contains("sah pool_ms"));
   EXPECT_TRUE(seen.contains("others encode_ms"));
   std::filesystem::create_directories(folder / "empty");
-  EXPECT_THAT(
-      RefusalOf([&] { MeasureStepTimes(options, describer, folder / "empty", RunContext()); }),
-      HasSubstr("2 or more pictures"));
+  EXPECT_THAT(RefusalOf([&] {
+                MeasureStepTimes(Env::Posix(), options, describer, folder / "empty", RunContext());
+              }),
+              HasSubstr("2 or more pictures"));
 }
 
 }  // namespace

@@ -170,12 +170,6 @@ class SupervisedRunner : public ComparedTask {
     return runner_->Run(settings);
   }
 
-  static nlohmann::json DescribeConstants(const MethodSettings& settings) {
-    nlohmann::json constants = DescribeOptions(settings);
-    constants.erase("normalise");
-    return constants;
-  }
-
  private:
   Env& env_;
   const SupervisedOptions& options_;
@@ -185,11 +179,10 @@ class SupervisedRunner : public ComparedTask {
   std::unique_ptr<SplitRunner> runner_;  // of the seed
 };
 
-nlohmann::json DescribeAllConstants(const SupervisedOptions& options) {
+nlohmann::json DescribeConstantsOrDefaults(const SupervisedOptions& options) {
   nlohmann::json all = nlohmann::json::object();
   for (const std::string& method : options.methods) {
-    const nlohmann::json constants =
-        SupervisedRunner::DescribeConstants(SettingsOf(options, method));
+    const nlohmann::json constants = DescribeConstants(SettingsOf(options, method));
     all[method] = constants.empty() ? nlohmann::json("defaults") : constants;
   }
   return all;
@@ -208,7 +201,7 @@ Experiment Describe(const SupervisedOptions& options, const LabelledImages& imag
   experiment.settings["protocol"] = HashingProtocol().Describe();
   experiment.settings["mu"] = options.mu;
   experiment.settings["local_features"] = options.normalise ? "unit length" : "as they are";
-  experiment.settings["constants"] = DescribeAllConstants(options);
+  experiment.settings["constants"] = DescribeConstantsOrDefaults(options);
   experiment.data = {{"set", images.name},
                      {"features", images.features},
                      {"images", images.images->size()},
@@ -256,6 +249,11 @@ LabelledImages Labelled(const CnnFeatures& features) {
 Experiment RunSupervisedExperiment(Env& env, const SupervisedOptions& options,
                                    const LabelledImages& images, const RunContext& context) {
   options.Validate();
+  if (images.images->images_per_picture() != 1) {
+    throw Error(ErrorCode::kInvalidArgument,
+                "images with views: expected the pictures alone, since a view of what is searched "
+                "for must not be learned from");
+  }
   if (images.labels.size() != images.images->size()) {
     throw Error(
         ErrorCode::kInvalidArgument,
@@ -289,9 +287,9 @@ std::string SupervisedReport(const Experiment& experiment) {
                 "binary code from which its label can be told; the other methods hash the vectors "
                 "of generalised max pooling.");
   report.AddSection("Accuracy");
-  report.AddFigure(RenderSvg(ChartOf(experiment, kMap, "mAP over the length of the codes",
-                                     "mAP, percent", {"sash"})),
-                   "Mean over the seeds; bars show the standard deviation.");
+  report.AddChart(RenderSvg(ChartOf(experiment, kMap, "mAP over the length of the codes",
+                                    "mAP, percent", {"sash"})),
+                  "Mean over the seeds; bars show the standard deviation.");
   AddMapTable(experiment,
               "mAP over all results in percent, mean ± standard deviation over the seeds", report);
   if (experiment.settings.contains("paper_table")) {

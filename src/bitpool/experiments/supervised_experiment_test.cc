@@ -296,7 +296,7 @@ TEST(SupervisedExperiment, ImagesWithSeveralClassesHaveUnseenOnesToo) {
   EXPECT_EQ(experiment.data["database_images"], split.database.size());
   EXPECT_EQ(experiment.data["training_images"], split.training.size());
   EXPECT_GT(SupervisedFigure(experiment, "sash", 8), 0);
-  // Of a set with a training and a test part this cannot be asked.
+  // This cannot be asked of a set with a training and a test part.
   images.training_part = 60;
   EXPECT_THAT(RefusalOf([&] { RunSmall(options, images); }), HasSubstr("one class per image"));
 }
@@ -320,6 +320,13 @@ TEST(SupervisedExperiment, UnseenClassesOfASetWithPartsAreAskedByItsTestPart) {
   EXPECT_EQ(experiment.data["queries"], 10);
   EXPECT_EQ(experiment.data["database_images"], 30);
   EXPECT_EQ(experiment.data["training_images"], 60);
+}
+
+// Their split would put views of queries among what is learned from and searched.
+TEST(SupervisedExperiment, RefusesImagesWithViews) {
+  LabelledImages images = SmallImages();
+  images.images = std::make_shared<MemoryFeatureSet>(SmallViews(40, 8, 3, 1));
+  EXPECT_THAT(RefusalOf([&] { RunSmall(SmallSupervised(), images); }), HasSubstr("with views"));
 }
 
 TEST(SupervisedExperiment, RefusesWhatDoesNotFit) {

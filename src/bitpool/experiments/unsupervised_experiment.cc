@@ -157,7 +157,7 @@ UnsupervisedResult RunUnsupervisedExperiment(const UnsupervisedOptions& options,
   experiment.settings["protocol"] = task.protocol.Describe();
   experiment.settings["neighbours"] = options.neighbours;
   for (const auto& [method, constants] : options.constants) {
-    experiment.settings["constants"][method] = DescribeOptions(options.SettingsOf(method));
+    experiment.settings["constants"][method] = DescribeConstants(options.SettingsOf(method));
   }
   experiment.data = {{"set", set.name},
                      {"features", set.features},
@@ -179,14 +179,14 @@ std::string UnsupervisedReport(const UnsupervisedResult& result) {
                 "Methods that learn binary codes from vectors, compared by the mean average "
                 "precision with which their codes find Euclidean neighbours.");
   report.AddSection("Accuracy");
-  report.AddFigure(RenderSvg(ChartOf(experiment, kMap, "mAP over the length of the codes",
-                                     "mAP, percent", {"rba"})),
-                   "Mean over the seeds; bars show the standard deviation.");
+  report.AddChart(RenderSvg(ChartOf(experiment, kMap, "mAP over the length of the codes",
+                                    "mAP, percent", {"rba"})),
+                  "Mean over the seeds; bars show the standard deviation.");
   AddMapTable(experiment, "mAP in percent, mean ± standard deviation over the seeds", report);
   report.AddSection("Training time");
   const auto bits = experiment.settings.at("bits").get<std::vector<int>>();
-  report.AddFigure(RenderSvg(TimesOf(experiment, *std::ranges::max_element(bits))),
-                   "Whole training, initial codes and decoder included.");
+  report.AddChart(RenderSvg(TimesOf(experiment, *std::ranges::max_element(bits))),
+                  "Whole training, initial codes and decoder included.");
   ReportTable times = TableOf(experiment, kTrainingSeconds, "{:.2f}", false);
   times.caption = "Seconds of training, mean ± standard deviation over the seeds";
   report.AddTable(times);
@@ -196,8 +196,8 @@ std::string UnsupervisedReport(const UnsupervisedResult& result) {
   report.AddTable(errors);
   if (result.surface) {
     report.AddSection("Constants of RBA");
-    report.AddFigure(RenderSvg(*result.surface),
-                     "Measured on training vectors held out as queries, not on the test queries.");
+    report.AddChart(RenderSvg(*result.surface),
+                    "Measured on training vectors held out as queries, not on the test queries.");
   }
   AddHowItWasMeasured(experiment, report);
   return report.Html();

@@ -100,24 +100,24 @@ std::string CellText(const ReportCell& cell, size_t note_width) {
 Report::Report(std::string title, std::string subtitle)
     : title_(std::move(title)), subtitle_(std::move(subtitle)) {}
 
-void Report::EndFigures() {
-  if (in_figures_) body_ += "</div>\n";
-  in_figures_ = false;
+void Report::EndCharts() {
+  if (in_charts_) body_ += "</div>\n";
+  in_charts_ = false;
 }
 
 void Report::AddSection(std::string_view heading, std::string_view name) {
-  EndFigures();
+  EndCharts();
   const std::string id = name.empty() ? "" : fmt::format(" id=\"{}\"", EscapeMarkup(name));
   fmt::format_to(std::back_inserter(body_), "<h2{}>{}</h2>\n", id, EscapeMarkup(heading));
 }
 
 void Report::AddParagraph(std::string_view text) {
-  EndFigures();
+  EndCharts();
   body_ += "<p>" + EscapeMarkup(text) + "</p>\n";
 }
 
 void Report::AddFacts(const ReportFacts& facts) {
-  EndFigures();
+  EndCharts();
   body_ += "<dl class=\"facts\">\n";
   for (const auto& [name, value] : facts) {
     fmt::format_to(std::back_inserter(body_), "<div><dt>{}</dt><dd>{}</dd></div>\n",
@@ -128,7 +128,7 @@ void Report::AddFacts(const ReportFacts& facts) {
 
 void Report::AddTable(const ReportTable& table) {
   CheckRows(table);
-  EndFigures();
+  EndCharts();
   // Outside the box that scrolls, where a <caption> would be cut off.
   const std::string caption = EscapeMarkup(table.caption);
   if (!caption.empty()) body_ += "<p class=\"caption\">" + caption + "</p>\n";
@@ -145,19 +145,19 @@ void Report::AddTable(const ReportTable& table) {
   body_ += "</tbody>\n</table>\n</div>\n";
 }
 
-void Report::AddFigure(std::string_view svg, std::string_view caption) {
+void Report::AddChart(std::string_view svg, std::string_view caption) {
   if (!svg.starts_with("<svg ")) {
     throw Error(ErrorCode::kInvalidArgument,
-                fmt::format("figure \"{}\": expected an SVG that begins with \"<svg \"", caption));
+                fmt::format("chart \"{}\": expected an SVG that begins with \"<svg \"", caption));
   }
-  if (!in_figures_) body_ += "<div class=\"figures\">\n";
-  in_figures_ = true;
+  if (!in_charts_) body_ += "<div class=\"figures\">\n";
+  in_charts_ = true;
   fmt::format_to(std::back_inserter(body_), "<figure>\n{}<figcaption>{}</figcaption>\n</figure>\n",
                  svg, EscapeMarkup(caption));
 }
 
 void Report::AddPictures(std::string_view caption, const std::vector<ReportPicture>& pictures) {
-  EndFigures();
+  EndCharts();
   if (!caption.empty()) body_ += "<p class=\"caption\">" + EscapeMarkup(caption) + "</p>\n";
   body_ += "<ul class=\"strip\">\n";
   for (const ReportPicture& picture : pictures) {
@@ -180,7 +180,7 @@ std::string Report::Html() const {
       "<meta name=\"generator\" content=\"Bitpool {0}\"/>\n<title>{1}</title>\n"
       "<style>{2}</style>\n</head>\n<body>\n<main>\n<header>\n<h1>{1}</h1>\n{3}</header>\n{4}{5}"
       "<footer>Bitpool {0}</footer>\n</main>\n</body>\n</html>\n",
-      Version(), title, PageStyle(), subtitle, body_, in_figures_ ? "</div>\n" : "");
+      Version(), title, PageStyle(), subtitle, body_, in_charts_ ? "</div>\n" : "");
 }
 
 std::string TextTable(const ReportTable& table) {

@@ -17,7 +17,7 @@ struct ReportCell {
   std::string link = {};  // the text leads to the section with this name
 };
 
-// A column of the header is aligned as its first cell.
+// A column's header is aligned like its first cell.
 struct ReportTable {
   std::string caption;
   std::vector<std::string> header;
@@ -47,9 +47,9 @@ class Report {
   void AddFacts(const ReportFacts& facts);
   // Throws kInvalidArgument for a row that is not as long as the header.
   void AddTable(const ReportTable& table);
-  // An SVG of chart.h, as it is. Figures added one after the other stand side by side where there
-  // is room. Throws kInvalidArgument for what is no SVG.
-  void AddFigure(std::string_view svg, std::string_view caption);
+  // An SVG of chart.h, as it is. Charts added one after the other stand side by side where there
+  // is room. Throws kInvalidArgument for anything that is not an SVG.
+  void AddChart(std::string_view svg, std::string_view caption);
 
   // Pictures in a row, or several where there is no room for all.
   void AddPictures(std::string_view caption, const std::vector<ReportPicture>& pictures);
@@ -57,12 +57,12 @@ class Report {
   std::string Html() const;
 
  private:
-  void EndFigures();
+  void EndCharts();
 
   std::string title_;
   std::string subtitle_;
   std::string body_;
-  bool in_figures_ = false;
+  bool in_charts_ = false;
 };
 
 // The table for a terminal, in columns, with "*" after what is emphasised.

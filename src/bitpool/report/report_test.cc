@@ -38,10 +38,10 @@ Report WholeReport(const std::string& text) {
   ReportTable table = SmallTable();
   table.caption = table.header[0] = table.rows[0][0].text = table.rows[0][1].note = text;
   report.AddTable(table);
-  report.AddFigure(Figure(), text);
-  report.AddFigure(Figure(), text);
+  report.AddChart(Figure(), text);
+  report.AddChart(Figure(), text);
   report.AddParagraph("end");
-  report.AddFigure(Figure(), "last");
+  report.AddChart(Figure(), "last");
   return report;
 }
 
@@ -151,10 +151,10 @@ TEST(Report, SentencesBreakAndLeadToTheirSection) {
   EXPECT_EQ(Select(page, "h2")[0].attributes.at("id"), "there");
 }
 
-TEST(Report, FiguresAreSvg) {
+TEST(Report, ChartsAreSvg) {
   Report report("t");
-  EXPECT_THROW(report.AddFigure("<p>no</p>", "c"), Error);
-  EXPECT_THROW(report.AddFigure("", "c"), Error);
+  EXPECT_THROW(report.AddChart("<p>no</p>", "c"), Error);
+  EXPECT_THROW(report.AddChart("", "c"), Error);
 }
 
 TEST(TextTable, AlignsColumns) {

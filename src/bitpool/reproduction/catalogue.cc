@@ -41,6 +41,7 @@ ReproductionSizes ReproductionSizes::Quick() {
   sizes.quick = true;
   sizes.vector_bits = sizes.picture_bits = sizes.class_bits = sizes.supervised_bits = {16, 32};
   sizes.vector_seeds = sizes.picture_seeds = sizes.class_seeds = sizes.supervised_seeds = 1;
+  sizes.unseen_seeds = 1;
   sizes.vectors = 3000;
   sizes.vector_queries = 200;
   sizes.sift = {.training = 5000, .database = 20'000, .queries = 100};

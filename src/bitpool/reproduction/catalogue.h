@@ -45,7 +45,8 @@ struct ReproductionSizes {
   std::vector<int> class_bits = {16, 32, 64};              // section V, CIFAR-10
   std::vector<int> supervised_bits = {8, 16, 24, 32, 48};  // section VII
   int vector_seeds = 3, picture_seeds = 5, class_seeds = 3, supervised_seeds = 3;
-  Index vectors = 0;  // training vectors; 0: all
+  int unseen_seeds = 5;  // which classes are drawn matters most; research/deep has the same splits
+  Index vectors = 0;     // training vectors; 0: all
   Index vector_queries = 1000;
   // A quarter of SIFT1M's database, with as large a share of it as right answers: one in a hundred.
   SiftSetSizes sift = {.training = 100'000, .database = 250'000, .queries = 1000};
@@ -81,7 +82,8 @@ struct RunSite {
   std::function<const Experiment&(const std::string& run)> result_of;  // of those it comes after
 };
 
-// An experiment on one set of data. Its result is kept in a file whose name tells the settings.
+// An experiment on one set of data. Its result is kept in a file whose name identifies the
+// settings.
 struct RunSpec {
   std::string name;
   nlohmann::json settings;         // all that decides its figures

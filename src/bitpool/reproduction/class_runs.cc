@@ -19,10 +19,6 @@ const std::vector<std::string> kSupervisedMethods = {"sash", "sdh", "ksh", "bre"
 constexpr Index kNusWideClasses = 21;
 constexpr Index kTop = 1000;
 
-ViewPlan ClassViews(const ReproductionPlan& plan) {
-  return {.count = plan.sizes.views, .kind = ViewKind::kClasses};
-}
-
 std::string LayerText(const NetworkUse& use) {
   if (use.reduced == 0) return use.options.layer;
   return fmt::format("{} reduced to {}", use.options.layer, use.reduced);
@@ -101,7 +97,7 @@ RunSpec ClassesWithViews(const ReproductionPlan& plan, const std::string& name,
   run.name = name;
   if (!mu_of.empty()) run.after = {mu_of};
   run.settings["methods"] = options.joint.methods;
-  run.settings["views"] = DescribeViews(ClassViews(plan));
+  run.settings["views"] = DescribeViews(plan.Views(ViewKind::kClasses));
   run.settings["with_views"] = plan.sizes.pictures_with_views;
   run.minutes = plan.Minutes(0.5, 30);
   run.make = [plan, options, mu_of](const RunSite& site) {
@@ -109,9 +105,9 @@ RunSpec ClassesWithViews(const ReproductionPlan& plan, const std::string& name,
     with_store.joint.figures = &site.figures;
     if (!mu_of.empty()) with_store.joint.mu = MuOf(site, mu_of);
     site.env.MakeFolders(plan.data.work);
-    return RunClassRetrieval(site.env, with_store,
-                             Labelled(LoadClasses(plan, "cifar10", site, ClassViews(plan))),
-                             site.context);
+    return RunClassRetrieval(
+        site.env, with_store,
+        Labelled(LoadClasses(plan, "cifar10", site, plan.Views(ViewKind::kClasses))), site.context);
   };
   return run;
 }
@@ -144,7 +140,7 @@ LabelledImages LoadLabelled(const ReproductionPlan& plan, const std::string& set
   if (set != "nus-wide") return Labelled(LoadClasses(plan, set, site));
   return {.name = set,
           .features = plan.data.nus_wide.string(),
-          .images = std::make_shared<FeatureFile>(FeatureFile::Open(site.env, plan.data.nus_wide)),
+          .images = OpenPictures(site.env, plan.data.nus_wide),
           .labels = KeepFrequentClasses(LoadLabels(site.env, plan.data.nus_wide_labels),
                                         kNusWideClasses)};
 }
@@ -156,7 +152,7 @@ RunSpec Supervised(const ReproductionPlan& plan, const std::string& set,
   options.setting = setting;
   options.bits = plan.sizes.supervised_bits;
   options.methods = kSupervisedMethods;
-  options.seeds = plan.sizes.supervised_seeds;
+  options.seeds = unseen ? plan.sizes.unseen_seeds : plan.sizes.supervised_seeds;
   options.split.queries_per_class = plan.sizes.queries_per_class;
   options.split.training_per_class = plan.sizes.training_per_class;
   options.tune = plan.sizes.tune;
@@ -178,7 +174,7 @@ RunSpec Supervised(const ReproductionPlan& plan, const std::string& set,
                                      {"training_per_class", plan.sizes.training_per_class}}),
           .needs = needs,
           .after = {},
-          .minutes = plan.Minutes(0.3, unseen ? 16 : 12),
+          .minutes = plan.Minutes(0.3, unseen ? 27 : 12),
           .make = [plan, set, options](const RunSite& site) {
             SupervisedOptions with_store = options;
             with_store.figures = &site.figures;

@@ -43,6 +43,8 @@ TEST(HeldOut, VectorsWithoutLabels) {
   const auto run = [](const VectorSet& set) {
     FigureStore figures;
     UnsupervisedOptions options = SmallVectorOptions();
+    options.methods = {"rba", "ba", "itq", "kmh", "sph", "pcah", "lsh", "sadh", "graphbit"};
+    options.seeds = 1;
     options.figures = &figures;
     RunUnsupervisedExperiment(options, set, RunContext({.threads = 2}));
     return figures;
@@ -63,6 +65,7 @@ TEST(HeldOut, TheSurfaceOfConstants) {
 FigureStore RunSupervised(const LabelledImages& images, SupervisedSetting setting) {
   FigureStore figures;
   SupervisedOptions options = SmallSupervisedOptions();
+  options.methods = {"sash", "sdh", "ksh", "bre", "cca-itq"};
   options.setting = setting;
   options.seeds = 1;
   options.tune = true;
@@ -109,15 +112,17 @@ TEST(HeldOut, SupervisedUnseen) {
 }
 
 // The queries have other descriptors, and all labels are other ones: nothing learns from labels.
+// Views are of training pictures alone.
 TEST(HeldOut, ClassesWithoutLabels) {
   LabelledImages images = SmallLabelledImages();
   images.training_part = 90;
+  images.views = std::make_shared<MemoryFeatureSet>(WithSmallChanges(*images.images, 60, 2));
   const auto run = [](const LabelledImages& set) {
     const TempFolder scratch;
     FigureStore figures;
     ClassRetrievalOptions options;
     options.joint.bits = {8};
-    options.joint.methods = {"sah", "rba", "itq"};
+    options.joint.methods = {"sah", "rba", "itq", "sah+views", "itq+views", "cibhash", "sav"};
     options.joint.seeds = 1;
     options.joint.figures = &figures;
     options.queries = 20;
@@ -152,10 +157,11 @@ TEST(HeldOut, Pictures) {
     FigureStore figures;
     RetrievalOptions options;
     options.joint.bits = {8};
-    options.joint.methods = {"sah", "rba", "itq"};
+    options.joint.methods = {"sah", "rba", "itq", "sah+views", "itq+views", "sav"};
     options.joint.seeds = 1;
     options.joint.figures = &figures;
     options.joint.shown = 2;
+    options.views.count = 2;
     options.extractor.kind = "dense";
     options.extractor.dense.step = 8;
     options.extractor.dense.bin_sizes = {4};

@@ -42,7 +42,7 @@ RetrievalOptions PictureOptions(const ReproductionPlan& plan, const std::string&
 RetrievalOptions WithViews(const ReproductionPlan& plan, RetrievalOptions options) {
   options.joint.methods = {"sah", "itq", "itq+views", "rba+views", "sah+views", "sav"};
   options.joint.bits = plan.sizes.view_bits;
-  options.views.count = plan.sizes.views;
+  options.views = plan.Views(ViewKind::kScenes);
   return options;
 }
 
@@ -103,8 +103,8 @@ RunSpec StepTime(const ReproductionPlan& plan) {
       .make = [extractor, options, folder = plan.data.pictures / "holidays"](const RunSite& site) {
         StepTimeOptions with_store = options;
         with_store.figures = &site.figures;
-        return MeasureStepTimes(with_store, PictureDescriber::Open(site.env, extractor), folder,
-                                site.context);
+        return MeasureStepTimes(site.env, with_store, PictureDescriber::Open(site.env, extractor),
+                                folder, site.context);
       }};
 }
 

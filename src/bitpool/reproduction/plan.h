@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "bitpool/image/picture_views.h"
 #include "bitpool/reproduction/catalogue.h"
 
 // How the runs of the catalogue are made: what they share, and a file for each section's.
@@ -24,6 +25,8 @@ struct ReproductionPlan {
   CnnOptions ScenesAt(int size) const;
   CnnOptions ClassesAt(int size) const;
   CnnOptions GlobalAt(int size) const;
+  // Those that `data extract` and the experiments make with this seed, so that all can share them.
+  ViewPlan Views(ViewKind kind) const { return {.count = sizes.views, .kind = kind, .seed = seed}; }
 };
 
 // Pixels a network sees for a global vector or a small picture, as it was trained.

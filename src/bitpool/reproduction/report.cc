@@ -108,7 +108,7 @@ void AddOtherNetwork(const Experiment& experiment, const EntrySpec& entry, const
   take(*results, kMap, name);
   take(experiment.results, kPaperMap, "the paper");
   if (!networks.results.empty()) {
-    report.AddFigure(
+    report.AddChart(
         RenderSvg(ChartOf(networks, kMap,
                           fmt::format("{}: {} by network", part.heading, part.emphasised),
                           "mAP, percent", {catalogue.network})),
@@ -209,28 +209,35 @@ BestSearches FindBestSearches(const EntryPart& part, const Reproduction& reprodu
   return best;
 }
 
+// What the page is made from.
+struct Shown {
+  Env& env;
+  const ReproductionCatalogue& catalogue;
+  const Reproduction& reproduction;
+  const RunContext& context;
+};
+
 // Empty when the picture is not there any more.
-std::string Thumbnail(const fs::path& file) {
+std::string Thumbnail(Env& env, const fs::path& file) {
   try {
     const Picture picture =
-        DecodePicture(Env::Posix().Read(file, MaxPictureBytes()), {.max_side = kThumbnail});
+        DecodePicture(env.Read(file, MaxPictureBytes()), {.max_side = kThumbnail});
     return DataUri("image/jpeg", EncodeJpeg(picture, 80));
   } catch (const Error&) {
     return "";
   }
 }
 
-void AddSearches(const EntryPart& part, const Reproduction& reproduction, const RunContext& context,
-                 Report& report) {
-  const BestSearches best = FindBestSearches(part, reproduction);
+void AddSearches(const EntryPart& part, const Shown& shown, Report& report) {
+  const BestSearches best = FindBestSearches(part, shown.reproduction);
   if (part.pictures.empty() || best.searches == nullptr) return;
   bool first = true;
   for (const ShownSearch& search : *best.searches) {
-    context.ThrowIfStopped();
+    shown.context.ThrowIfStopped();
     std::vector<ReportPicture> strip = {
-        {.source = Thumbnail(part.pictures / search.query), .caption = "query"}};
+        {.source = Thumbnail(shown.env, part.pictures / search.query), .caption = "query"}};
     for (const ShownSearch::Result& result : search.results) {
-      strip.push_back({.source = Thumbnail(part.pictures / result.name),
+      strip.push_back({.source = Thumbnail(shown.env, part.pictures / result.name),
                        .caption = fmt::format("distance {}", result.distance),
                        .emphasised = result.right});
     }
@@ -245,8 +252,8 @@ void AddSearches(const EntryPart& part, const Reproduction& reproduction, const 
   }
 }
 
-void AddPart(const EntrySpec& entry, const EntryPart& part, const ReproductionCatalogue& catalogue,
-             const Reproduction& reproduction, const RunContext& context, Report& report) {
+void AddPart(const EntrySpec& entry, const EntryPart& part, const Shown& shown, Report& report) {
+  const Reproduction& reproduction = shown.reproduction;
   std::vector<const Experiment*> done;
   for (const EntryPart::Lines& lines : part.lines) {
     const auto run = reproduction.runs.find(lines.run);
@@ -259,13 +266,13 @@ void AddPart(const EntrySpec& entry, const EntryPart& part, const ReproductionCa
   }
   if (done.empty()) return;
   if (part.kind == EntryKind::kSurface) {
-    report.AddFigure(RenderSvg(SurfaceOf(*done.front(), part.heading)),
-                     "mAP of RBA with 32 bits over its constants");
+    report.AddChart(RenderSvg(SurfaceOf(*done.front(), part.heading)),
+                    "mAP of RBA with 32 bits over its constants");
     return;
   }
   const Experiment experiment = ExperimentOf(entry, part, reproduction);
   if (part.kind == EntryKind::kSteps) {
-    report.AddFigure(RenderSvg(StepChart(experiment)), "± the standard deviation over rounds");
+    report.AddChart(RenderSvg(StepChart(experiment)), "± the standard deviation over rounds");
     report.AddTable(StepTable(experiment));
     return;
   }
@@ -276,7 +283,7 @@ void AddPart(const EntrySpec& entry, const EntryPart& part, const ReproductionCa
   }
   LineChart chart = ChartOf(experiment, style.metric, part.heading, style.axis, {part.emphasised});
   chart.log_y = part.kind == EntryKind::kTime;
-  report.AddFigure(RenderSvg(chart), "Bars show the standard deviation over the seeds.");
+  report.AddChart(RenderSvg(chart), "Bars show the standard deviation over the seeds.");
   ReportTable table = part.kind == EntryKind::kAccuracy
                           ? MapTableOf(experiment, style.format)
                           : TableOf(experiment, style.metric, style.format, style.higher_is_better);
@@ -284,8 +291,8 @@ void AddPart(const EntrySpec& entry, const EntryPart& part, const ReproductionCa
   report.AddTable(table);
   AddPaperTables(experiment, entry, report);
   if (part.kind != EntryKind::kAccuracy) return;
-  AddOtherNetwork(experiment, entry, part, catalogue, report);
-  AddSearches(part, reproduction, context, report);
+  AddOtherNetwork(experiment, entry, part, shown.catalogue, report);
+  AddSearches(part, shown, report);
 }
 
 // The verdicts first: the sentences are long.
@@ -307,10 +314,9 @@ void AddClaims(const std::vector<JudgedClaim>& claims, Report& report) {
   report.AddTable(table);
 }
 
-void AddEntry(const EntrySpec& entry, const ReproductionCatalogue& catalogue,
-              const Reproduction& reproduction, const RunContext& context, Report& report) {
+void AddEntry(const EntrySpec& entry, const Shown& shown, Report& report) {
   report.AddSection(fmt::format("{}: {}", entry.name, entry.title), entry.name);
-  for (const JudgedClaim& claim : reproduction.claims) {
+  for (const JudgedClaim& claim : shown.reproduction.claims) {
     if (claim.entry != entry.name) continue;
     report.AddParagraph(fmt::format("“{}”: {}. {}. Judged: {}.", claim.text,
                                     VerdictText(claim.verdict), claim.reading, claim.rule));
@@ -319,7 +325,7 @@ void AddEntry(const EntrySpec& entry, const ReproductionCatalogue& catalogue,
     report.AddParagraph("Not comparable with the paper: " + entry.not_comparable);
   }
   for (const EntryPart& part : entry.parts) {
-    AddPart(entry, part, catalogue, reproduction, context, report);
+    AddPart(entry, part, shown, report);
   }
   report.AddParagraph(entry.paper == kOurs
                           ? "Not in the paper. " + entry.differs
@@ -353,7 +359,7 @@ void AddRuns(const Reproduction& reproduction, Report& report) {
 
 }  // namespace
 
-std::string ReproductionReport(const ReproductionCatalogue& catalogue,
+std::string ReproductionReport(Env& env, const ReproductionCatalogue& catalogue,
                                const Reproduction& reproduction, const RunContext& context) {
   Report report("The paper, reproduced",
                 "Simultaneous feature aggregating and hashing: the evaluation of the paper on the "
@@ -377,7 +383,7 @@ std::string ReproductionReport(const ReproductionCatalogue& catalogue,
       "Lines called asymmetric: the database is the same codes, but queries are real numbers that "
       "weigh their bits; compare them with each other only.");
   for (const std::string& name : reproduction.entries) {
-    AddEntry(catalogue.entry(name), catalogue, reproduction, context, report);
+    AddEntry(catalogue.entry(name), {env, catalogue, reproduction, context}, report);
   }
   AddRuns(reproduction, report);
   return report.Html();

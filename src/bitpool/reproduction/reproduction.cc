@@ -274,7 +274,7 @@ void WriteReproduction(Env& env, const ReproductionCatalogue& catalogue,
         ReproductionResults(catalogue, reproduction)
                 .dump(1, ' ', false, nlohmann::json::error_handler_t::replace) +
             "\n");
-  write(kReport, ReproductionReport(catalogue, reproduction, context));
+  write(kReport, ReproductionReport(env, catalogue, reproduction, context));
 }
 
 }  // namespace bitpool

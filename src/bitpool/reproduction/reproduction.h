@@ -37,8 +37,8 @@ struct Reproduction {
 };
 
 // Makes all runs that the named entries need (none named: all entries) and judges the claims. Runs
-// are kept in `folder`/runs: those that are complete there are taken as they are, one that was
-// interrupted goes on. A run whose data is missing, or that fails, is noted and does not stop the
+// are kept in `folder`/runs: those that are complete there are taken as they are, and one that was
+// interrupted continues. A run whose data is missing, or that fails, is noted and does not stop the
 // others. `after_run` gets what is there after every run that was made, for a report that grows.
 // Throws kInvalidArgument for an unknown name, and for a folder that has other things in it than a
 // reproduction; kResources when another process works in it.
@@ -73,7 +73,7 @@ nlohmann::json ReproductionResults(const ReproductionCatalogue& catalogue,
                                    const Reproduction& reproduction);
 
 // Everything as a page that stands alone.
-std::string ReproductionReport(const ReproductionCatalogue& catalogue,
+std::string ReproductionReport(Env& env, const ReproductionCatalogue& catalogue,
                                const Reproduction& reproduction, const RunContext& context);
 
 // Writes both into the folder, as results.json and report.html.

@@ -109,7 +109,7 @@ TEST_F(ReproductionTest, TheReportGrowsWithEveryRun) {
   EXPECT_TRUE(growing_[0].runs.at("vectors").experiment);
   EXPECT_EQ(growing_[0].runs.at("labels").problem, "still to come");
   EXPECT_EQ(growing_[0].claims.size(), 1U);
-  EXPECT_THAT(ReproductionReport(catalogue_, growing_[0], RunContext()),
+  EXPECT_THAT(ReproductionReport(Env::Posix(), catalogue_, growing_[0], RunContext()),
               HasSubstr("Scenes: not run: still to come"));
   EXPECT_TRUE(growing_[1].runs.at("labels").experiment);
   EXPECT_TRUE(growing_[1].runs.at("labels").problem.empty());
@@ -135,7 +135,7 @@ TEST_F(ReproductionTest, ADamagedRunIsMadeAnewAndThatIsSaid) {
   const Reproduction found = Run();
   EXPECT_TRUE(found.runs.at("vectors").made);
   EXPECT_FALSE(found.runs.at("labels").made);
-  EXPECT_THAT(said_, ::testing::Contains(HasSubstr("made anew")));
+  EXPECT_THAT(said_, ::testing::Contains(HasSubstr("started again")));
   EXPECT_EQ(FigureOf(*first.runs.at("vectors").experiment, "rba", 8),
             FigureOf(*found.runs.at("vectors").experiment, "rba", 8));
 }
@@ -166,7 +166,7 @@ TEST_F(ReproductionTest, ARunThatFailsDoesNotStopTheOthers) {
   EXPECT_TRUE(found.runs.at("vectors").experiment);
   EXPECT_TRUE(found.failed());
   EXPECT_THAT(found.runs.at("labels").problem, HasSubstr("torn"));
-  EXPECT_THAT(ReproductionReport(catalogue_, found, RunContext()), HasSubstr("torn"));
+  EXPECT_THAT(ReproductionReport(Env::Posix(), catalogue_, found, RunContext()), HasSubstr("torn"));
 }
 
 TEST_F(ReproductionTest, AFolderOfOtherThingsIsRefused) {
@@ -253,14 +253,15 @@ TEST_F(ReproductionTest, ShowsWhatAnotherNetworkGave) {
 
   other.name = "second";
   catalogue_.beside = other;
-  EXPECT_THAT(ReproductionReport(catalogue_, found, RunContext()), Not(HasSubstr("With second")))
+  EXPECT_THAT(ReproductionReport(Env::Posix(), catalogue_, found, RunContext()),
+              Not(HasSubstr("With second")))
       << "no run of these needs a network";
   catalogue_.runs[1].needs.emplace_back("network");
-  const std::string page = ReproductionReport(catalogue_, found, RunContext());
+  const std::string page = ReproductionReport(Env::Posix(), catalogue_, found, RunContext());
   EXPECT_THAT(page, HasSubstr("With second"));
   EXPECT_THAT(page, HasSubstr("sash by network"));
   catalogue_.beside->name = "first";
-  EXPECT_THAT(ReproductionReport(catalogue_, found, RunContext()),
+  EXPECT_THAT(ReproductionReport(Env::Posix(), catalogue_, found, RunContext()),
               HasSubstr("With first, the other run"));
 }
 
@@ -277,8 +278,8 @@ TEST_F(ReproductionTest, ShowsThePicturesThatWereFound) {
                              {.name = "c.jpg", .distance = 2, .right = false},
                              {.name = "gone.jpg", .distance = 3, .right = true}}}};
   catalogue_.entries[1].parts[0].pictures = folder_ / "pictures";
-  const auto elements =
-      testing::ReadMarkup(ReproductionReport(catalogue_, found, RunContext({.threads = 1})));
+  const auto elements = testing::ReadMarkup(
+      ReproductionReport(Env::Posix(), catalogue_, found, RunContext({.threads = 1})));
   EXPECT_EQ(testing::Select(elements, "img").size(), 3U) << "the picture that is gone is left out";
 }
 
@@ -349,7 +350,7 @@ TEST(ReproductionCatalogue, IsComplete) {
         [](const std::string&) {}, [](const Reproduction&) {});
     EXPECT_FALSE(found.failed());
     for (const JudgedClaim& claim : found.claims) EXPECT_EQ(claim.verdict, Verdict::kNotRun);
-    testing::ReadMarkup(ReproductionReport(catalogue, found, context));
+    testing::ReadMarkup(ReproductionReport(Env::Posix(), catalogue, found, context));
   }
 }
 

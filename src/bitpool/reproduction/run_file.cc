@@ -37,7 +37,7 @@ RunFile::RunFile(Env& env, const std::filesystem::path& folder, std::string run,
     Restore({});
     experiment_.reset();
     seconds_ = 0;
-    say(fmt::format("{}; the run is made anew", error.In(path_.string()).what()));
+    say(fmt::format("{}; the run is started again", error.In(path_.string()).what()));
   }
 }
 

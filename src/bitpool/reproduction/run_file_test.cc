@@ -93,7 +93,7 @@ TEST_F(RunFileTest, DamageIsReportedAndBegunAnew) {
     EXPECT_FALSE(file.experiment());
     EXPECT_TRUE(file.all().empty());
     ASSERT_EQ(said_.size(), 1U) << damaged;
-    EXPECT_NE(said_[0].find("made anew"), std::string::npos) << said_[0];
+    EXPECT_NE(said_[0].find("started again"), std::string::npos) << said_[0];
     EXPECT_NE(said_[0].find(path.string()), std::string::npos) << said_[0];
     file.Complete(SmallExperiment());
     EXPECT_TRUE(Open().experiment()) << "and can be completed";
