@@ -5,6 +5,7 @@ import { createRequire } from "node:module";
 import path from "node:path";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
+import { rules } from "../page/app/words.js";
 import { tools } from "./browser.js";
 import { MockServer } from "./mock/server.js";
 
@@ -79,6 +80,19 @@ test(
     } finally {
       server.close();
     }
+  },
+);
+
+// The mock server takes any rule, the real one refuses those that it does not know.
+test(
+  "the page offers the rules that openapi.json has",
+  { skip: !existsSync(description) && "there is no description" },
+  () => {
+    const openapi = JSON.parse(readFileSync(description, "utf8"));
+    assert.deepEqual(
+      rules.map(([rule]) => rule),
+      openapi.components.schemas.Rule.enum,
+    );
   },
 );
 

@@ -11,6 +11,7 @@
 #include <boost/asio/ssl/context.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <chrono>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -62,14 +63,14 @@ struct IoThread {
       Look();
     });
   }
-  // REQUIRES: no connection is open.
+  // REQUIRES: no connection is open. Also for one whose thread was never started.
   void End() {
     asio::post(context, [this] {
       ending = true;  // a look that is already due can no longer be cancelled
       looking.cancel();
     });
     work.reset();
-    thread.join();
+    if (thread.joinable()) thread.join();
   }
 };
 
@@ -116,10 +117,7 @@ class HttpServer::Implementation {
       threads_.back()->Look();
     }
     Accept();
-    for (const auto& thread : threads_) {
-      thread->thread = std::thread([&io = thread->context] { io.run(); });
-    }
-    listener_ = std::thread([this] { listening_.run(); });
+    StartThreads();
   }
 
   ~Implementation() { Stop(); }
@@ -155,6 +153,18 @@ class HttpServer::Implementation {
   }
 
  private:
+  void StartThreads() try {
+    for (const auto& thread : threads_) {
+      thread->thread = std::thread([&io = thread->context] { io.run(); });
+    }
+    listener_ = std::thread([this] { listening_.run(); });
+  } catch (const std::system_error& error) {
+    acceptor_.close();
+    for (const auto& thread : threads_) thread->End();
+    throw Error(ErrorCode::kResources,
+                fmt::format("the threads of the server could not be started: {}", error.what()));
+  }
+
   void Listen(const HttpServerOptions& options) {
     error_code error;
     const asio::ip::address address = asio::ip::make_address(options.address, error);

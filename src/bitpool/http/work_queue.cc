@@ -1,12 +1,24 @@
 #include "bitpool/http/work_queue.h"
 
+#include <fmt/format.h>
+
 #include <cstdint>
+#include <system_error>
 #include <utility>
+
+#include "bitpool/base/error.h"
 
 namespace bitpool {
 
 WorkQueue::WorkQueue(int threads, size_t capacity) : capacity_(capacity) {
-  for (int i = 0; i < threads; ++i) threads_.emplace_back([this] { Work(); });
+  threads_.reserve(static_cast<size_t>(threads));
+  try {
+    for (int i = 0; i < threads; ++i) threads_.emplace_back([this] { Work(); });
+  } catch (const std::system_error& error) {
+    Finish();  // those that could be started
+    throw Error(ErrorCode::kResources, fmt::format("only {} of {} threads could be started: {}",
+                                                   threads_.size(), threads, error.what()));
+  }
 }
 
 void WorkQueue::Finish() {

@@ -28,7 +28,7 @@ uint64_t SpareBytes(const DuplicateGroup& group) {
 ServedDuplicates FindServedDuplicates(const PictureLibrary& library, const DuplicatesQuery& query,
                                       const RunContext& context) {
   DuplicateSearch search{.radius = query.radius, .similar = query.similar};
-  search.keep.rules = {FindKeepRule(query.rule)};
+  search.keep.rules = {query.rule};
   if (!query.prefer_folder.empty()) search.keep.folders = {query.prefer_folder};
   DuplicatesAnswer answer = library.Duplicates(std::move(search), context);
   ServedDuplicates found{.generation = answer.library.catalogue().generation(),

@@ -14,9 +14,9 @@
 
 namespace bitpool {
 
-// What is asked of duplicates.
+// What a request for duplicates asks for.
 struct DuplicatesQuery {
-  std::string rule = "pixels";     // as openapi.json has them
+  KeepRule rule = KeepRule::kPixels;
   std::string prefer_folder = {};  // pictures in it are kept before all others
   std::optional<int> radius = {};
   bool similar = false;  // groups of pictures that are only similar, instead of all others
@@ -43,7 +43,7 @@ class DuplicateCache {
  public:
   using Found = std::shared_ptr<const ServedDuplicates>;
   Found Get(const PictureLibrary& library, const DuplicatesQuery& query, const RunContext& context);
-  // After a decision.
+  // To be called after a decision.
   void Forget();
 
  private:

@@ -19,11 +19,25 @@ namespace {
 
 using nlohmann::json;
 
-const std::initializer_list<std::string_view> kRules = {"pixels", "size", "oldest", "format",
-                                                        "path"};
-
 [[noreturn]] void Refuse(const std::string& detail) {
   throw ProblemError(400, "invalid_argument", detail);
+}
+
+// The rules that a request may name. Preferred folders have a parameter of their own, which comes
+// before the rule.
+std::vector<std::string_view> RuleNames() {
+  std::vector<std::string_view> names;
+  for (const KeepRule rule : KeepRulesToAskFor()) {
+    if (rule != KeepRule::kFolder) names.push_back(NameOf(rule));
+  }
+  return names;
+}
+
+KeepRule RuleOf(const std::string& name) {
+  const std::vector<std::string_view> known = RuleNames();
+  if (std::ranges::find(known, name) == known.end())
+    Refuse(fmt::format("rule: expected one of {}", fmt::join(known, ", ")));
+  return FindKeepRule(name);
 }
 
 using Groups = std::vector<const DuplicateGroup*>;
@@ -74,7 +88,8 @@ json SummaryJson(const Groups& groups) {
 }
 
 DuplicatesQuery ReadQuery(const RequestTarget& target) {
-  DuplicatesQuery query{.rule = ChoiceParameter(target, "rule", kRules),
+  const std::string rule = target.Parameter("rule").value_or(NameOf(DuplicatesQuery().rule));
+  DuplicatesQuery query{.rule = RuleOf(rule),
                         .prefer_folder = TextParameter(target, "prefer_folder"),
                         .similar = TextParameter(target, "kind") == "similar"};
   if (const auto radius = NumberParameter(target, "radius", {.least = 0, .most = kMaxBits}))
@@ -154,11 +169,9 @@ ServedDecision KeepSuggestedOf(ServedLibrary& served, const ServiceState& state,
   const std::string kind = body.value("kind", "");
   if (kind != "exact" && kind != "edited" && kind != "part" && kind != "similar")
     Refuse("kind: expected exact, edited, part or similar");
-  const DuplicatesQuery query{.rule = body.value("rule", "pixels"),
+  const DuplicatesQuery query{.rule = RuleOf(body.value("rule", NameOf(DuplicatesQuery().rule))),
                               .prefer_folder = body.value("prefer_folder", ""),
                               .similar = kind == "similar"};
-  if (std::ranges::find(kRules, query.rule) == kRules.end())
-    Refuse(fmt::format("rule: expected one of {}", fmt::join(kRules, ", ")));
   const auto found = served.duplicates().Get(served.library(), query, state.all_threads);
   ServedDecision decision{.action = "keep_suggested"};
   for (const DuplicateGroup* group : OpenGroups(served, *found)) {
@@ -194,7 +207,7 @@ void RequireLeave(const ServiceState& state) {
                      "this server moves no pictures; --allow-changes lets it");
 }
 
-// What later groups are to respect, whoever looks for them.
+// Records in the library what later groups must respect, whoever looks for them.
 std::vector<uint64_t> NoteInLibrary(const PictureLibrary& library, const ServedDecision& decision) {
   std::vector<uint64_t> noted;
   const std::vector<DecidedPicture>& kept = decision.kept;
@@ -202,11 +215,11 @@ std::vector<uint64_t> NoteInLibrary(const PictureLibrary& library, const ServedD
     for (const DecidedPicture& picture : kept) noted.push_back(library.DecideToKeep(picture.id).id);
   }
   if (decision.action != "not_duplicates") return noted;
-  for (size_t i = 0; i < kept.size(); ++i) {
-    for (size_t j = i + 1; j < kept.size(); ++j) {
-      noted.push_back(library.DecideNotDuplicates(kept[i].id, kept[j].id).id);
-    }
-  }
+  std::vector<uint64_t> ids(kept.size());
+  std::ranges::transform(kept, ids.begin(), &DecidedPicture::id);
+  const std::vector<Decision> pairs = library.DecideNotDuplicates(ids);
+  noted.resize(pairs.size());
+  std::ranges::transform(pairs, noted.begin(), &Decision::id);
   return noted;
 }
 

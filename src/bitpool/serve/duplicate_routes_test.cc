@@ -1,5 +1,7 @@
 #include <gmock/gmock.h>
 
+#include <set>
+
 #include "bitpool/serve/service_testing.h"
 
 namespace bitpool {
@@ -60,6 +62,25 @@ TEST_F(DuplicateRoutesTest, RulesChooseTheOneToKeep) {
   EXPECT_EQ(Groups("?kind=similar&rule=oldest")[0]["keep"], IdOf("edited1.jpg"));
   ExpectProblem(Get("/v1/libraries/photos/duplicates?rule=best"), 400, "invalid_argument",
                 "pixels");
+}
+
+// The description and the library must not drift apart.
+TEST_F(DuplicateRoutesTest, EveryRuleOfTheDescriptionCanBeAskedFor) {
+  Begin();
+  const json description = GetJson("/openapi.json");
+  std::set<std::string> described, known;
+  for (const json& rule : description["components"]["schemas"]["Rule"]["enum"]) {
+    const std::string& name = *described.insert(rule.get<std::string>()).first;
+    EXPECT_EQ(Groups("?kind=exact&rule=" + name).size(), 1U) << name;
+    const json suggested = Decide(
+        {{"action", "keep_suggested"}, {"kind", "exact"}, {"rule", name}, {"preview", true}});
+    EXPECT_EQ(suggested["gone"].size(), 1U) << name;
+  }
+  for (const KeepRule rule : KeepRulesToAskFor()) known.insert(NameOf(rule));
+  EXPECT_EQ(known.erase("folder"), 1U);  // that is the parameter prefer_folder
+  EXPECT_EQ(described, known);
+  ExpectProblem(Get("/v1/libraries/photos/duplicates?rule=folder"), 400, "invalid_argument",
+                "pixels, size, oldest, format, path");
 }
 
 TEST_F(DuplicateRoutesTest, PagesOfGroups) {

@@ -55,6 +55,7 @@ TEST_F(ModelRoutesTest, EncodeBytes) {
             testing::Pack(uint8_t{7}, uint8_t{4}));
   EXPECT_EQ(testing::BodyOf(PostRaw("/v1/models/three/encode?values=true", vectors)),
             testing::Pack(1.0F, 1.0F, 1.0F, -0.5F, -3.0F, 3.5F));
+  EXPECT_EQ(testing::BodyOf(PostRaw("/v1/models/three/encode", "")), "");
 }
 
 TEST_F(ModelRoutesTest, RefuseWhatIsNoVector) {

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "bitpool/http/negotiation.h"
 
 namespace bitpool {
@@ -36,7 +38,7 @@ MatrixF RawMatrix(std::string_view bytes, Index rows) {
                        fmt::format("the body: expected rows of {} numbers of 4 bytes", rows));
   }
   MatrixF matrix(rows, static_cast<Index>(numbers.size()) / rows);
-  std::memcpy(matrix.data(), numbers.data(), bytes.size());
+  std::ranges::copy(numbers, matrix.data());  // of no numbers there is no address
   RequireFiniteValues(matrix);
   return matrix;
 }

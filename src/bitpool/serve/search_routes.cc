@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <cmath>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
@@ -65,22 +64,15 @@ SearchQuery ReadSearchQuery(const RequestTarget& target) {
   return query;
 }
 
-// The part of the picture in the box, as a picture of its own.
-std::vector<std::byte> Crop(std::span<const std::byte> bytes, const std::array<double, 4>& box,
-                            uint64_t max_pixels) {
+// The part of the picture in the box, as a file of its own.
+std::vector<std::byte> PartInBox(std::span<const std::byte> bytes, const std::array<double, 4>& box,
+                                 uint64_t max_pixels) {
   const Picture whole = DecodePicture(bytes, {.max_pixels = max_pixels});
-  const auto place = [](double share, Index size) {
-    return std::clamp<Index>(std::lround(share * static_cast<double>(size)), 0, size);
-  };
-  const Index left = std::min(place(box[0], whole.width), whole.width - 1);
-  const Index top = std::min(place(box[1], whole.height), whole.height - 1);
-  Picture part{.width = std::max<Index>(1, place(box[0] + box[2], whole.width) - left),
-               .height = std::max<Index>(1, place(box[1] + box[3], whole.height) - top),
-               .pixels = {}};
-  for (Index row = top; row < top + part.height; ++row) {
-    const auto begin = whole.pixels.begin() + 3 * (row * whole.width + left);
-    part.pixels.insert(part.pixels.end(), begin, begin + 3 * part.width);
-  }
+  const auto width = static_cast<double>(whole.width), height = static_cast<double>(whole.height);
+  const Picture part = CropPicture(whole, {.left = box[0] * width,
+                                           .top = box[1] * height,
+                                           .right = (box[0] + box[2]) * width,
+                                           .bottom = (box[1] + box[3]) * height});
   return EncodeJpeg(part, kCropQuality);
 }
 
@@ -104,7 +96,7 @@ HttpResponse FullAnswer(const ServedLibrary& served, const QueryAnswer& answer,
                        {"matches", std::move(matches)}});
 }
 
-// The way that is used thousands of times a second: codes alone, and text without detours.
+// The path that is taken thousands of times a second: codes alone, and text without detours.
 HttpResponse IdsLike(const ServedLibrary& served, uint64_t id, const SearchQuery& query,
                      const RunContext& context) {
   const std::shared_ptr<const LibraryMoment> moment = served.moment();
@@ -147,10 +139,10 @@ uint64_t AskedPictureId(const HttpRequest& request) {
 HttpResponse SearchByPicture(const ServiceState& state, const ServedLibrary& served,
                              std::span<const std::byte> picture, const SearchQuery& query) {
   const QueryAnswer answer = AboutPicture([&] {
-    // Looked at first: what it would cost is known before it costs anything.
+    // Inspected first, so that the cost is known before it is incurred.
     InspectPicture(picture, {.max_pixels = state.options.pixels});
     if (!query.box) return served.library().Query(picture, query.options, state.one_thread);
-    const std::vector<std::byte> part = Crop(picture, *query.box, state.options.pixels);
+    const std::vector<std::byte> part = PartInBox(picture, *query.box, state.options.pixels);
     return served.library().Query(part, query.options, state.one_thread);
   });
   return FullAnswer(served, answer, query);

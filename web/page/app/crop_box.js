@@ -18,8 +18,8 @@ export const boxText = (box) =>
   box && [box.left, box.top, box.width, box.height].map((share) => Number(share.toFixed(3))).join(",");
 
 /**
- * Lies over a picture and lets one mark a part of it: by dragging, or with the keys, arrows to move and with Shift to
- * resize. Sends "box" with the part, or null for all of it, when it has been changed.
+ * Lies over a picture and lets the user mark a part of it: by dragging, or with the keys, arrows to move and with Shift
+ * to resize. Sends "box" with the part, or null for all of it, when it has been changed.
  */
 export class CropBox extends HTMLElement {
   constructor() {
@@ -59,7 +59,7 @@ export class CropBox extends HTMLElement {
     this.setAttribute(
       "aria-label",
       box
-        ? `Searched is a part: ${describe(box)}. Arrows move it, with Shift they resize it, Escape searches for all.`
+        ? `Searching for a part: ${describe(box)}. Arrows move it, with Shift they resize it, Escape searches for all.`
         : "All of the picture is searched for. Press an arrow key to mark a part.",
     );
     if (!box) return;

@@ -18,7 +18,7 @@ export class DecidedList extends HTMLElement {
         decisions.length
           ? list
           : state("duplicates", "Nothing was decided yet", [
-              "What you decide about duplicates stands here, and can be undone.",
+              "What you decide about duplicates is listed here, and can be undone.",
             ]),
       );
       const add = (/** @type {Api.Decision[]} */ more) =>

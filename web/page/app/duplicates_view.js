@@ -17,7 +17,7 @@ const patience = 6; // attempts
 
 /** Groups of duplicates to be decided, and what was decided. */
 class DuplicatesView extends HTMLElement {
-  /** @type {Api.Library} what is shown is of this one */
+  /** @type {Api.Library} the library of what is shown */
   library;
 
   constructor() {
@@ -332,7 +332,7 @@ class DuplicatesView extends HTMLElement {
   #undoLast() {
     const last = this.undoable.at(-1);
     if (last) this.#undo(last.decision.id);
-    else notify("There is nothing to undo. Earlier decisions stand under “Decided”.");
+    else notify("There is nothing to undo. Earlier decisions are under “Decided”.");
   }
 
   /** @param {string} id */
@@ -355,7 +355,7 @@ class DuplicatesView extends HTMLElement {
     }
   }
 
-  /** Files that came back are pictures with new ids, so the groups are asked for. @param {Api.DuplicateGroup | null} group */
+  /** Files that came back are pictures with new ids, so the groups are fetched again. @param {Api.DuplicateGroup | null} group */
   async #showAgain(group) {
     await this.#refreshSummary(true);
     this.shown = "";
