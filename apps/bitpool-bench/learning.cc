@@ -92,7 +92,8 @@ void AddPoolingBench(CLI::App* parent, Session& session) {
       ->expected(1, 2);
   command->add_option("--pictures", options->pictures, "The folder of pictures for it");
   command->add_option("--layer", options->layer, "Its layer (default: the network's)");
-  command->add_option("--size", options->size, "Pixels it sees, squared")->capture_default_str();
+  command->add_option("--size", options->size, "Pixels along each side of what it sees")
+      ->capture_default_str();
   command->add_option("--descriptors", options->descriptors, "Descriptors of a generated image")
       ->capture_default_str();
   command->add_option("--mu", options->mu, "How much a large vector costs")->capture_default_str();

@@ -22,6 +22,7 @@ std::string ReadableHamming(const nlohmann::json& found) {
       {"scan_qps", "plain popcount scan"},
       {"ours_batch_qps", "ours, batch"},
       {"ours_single_qps", "ours, one query at a time"},
+      {"row_popcount_qps", "row-wise popcount, 512-bit vectors"},
       {"mih_qps", "ours, multi-index"},
       {"faiss_flat_qps", "Faiss IndexBinaryFlat"},
       {"faiss_multihash_qps", "Faiss IndexBinaryMultiHash"}};

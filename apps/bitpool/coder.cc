@@ -4,6 +4,7 @@
 
 #include "bitpool/pictures/network_coder.h"
 #include "bitpool/pictures/picture_files.h"
+#include "least_rights.h"
 #include "subcommands.h"
 
 namespace bitpool::app {
@@ -18,6 +19,7 @@ struct FromOnnxCommand {
 int FromOnnx(const FromOnnxCommand& command, const Session& session) {
   Env& env = Env::Posix();
   RequireWritable(env, command.output, command.if_exists);
+  KeepLeastRights({command.output});
   const RunContext context = session.MakeContext();
   CodeNetwork network = command.network;
   network.files.how_to_get = "expected its file (.onnx)";
@@ -57,13 +59,13 @@ void AddFromOnnx(CLI::App* parent, Session& session) {
       "from-onnx", "Make a coder of a network whose outputs, or their signs, are the code");
   sub->add_option("NET", network.files.definition, "The network (.onnx)")->required();
   sub->add_option("-o,--out", command->output, "Where to write the coder (.bpc)")->required();
-  sub->add_option("--size", network.options.size, "Pixels of the pictures it takes, squared")
+  sub->add_option("--size", network.options.size, "Pixels along each side of the pictures it takes")
       ->required();
   sub->add_option("--layer", network.options.layer, "Its output (default: the last)");
-  sub->add_option("--mean", network.options.mean, "Blue, green and red, taken off the pixels")
+  sub->add_option("--mean", network.options.mean, "Blue, green and red, subtracted from the pixels")
       ->delimiter(',')
       ->capture_default_str();
-  sub->add_option("--scale", network.options.scale, "The pixels are multiplied by this then")
+  sub->add_option("--scale", network.options.scale, "The pixels are then multiplied by this")
       ->capture_default_str();
   sub->add_flag("--rgb", network.options.rgb, "The network wants red first");
   sub->add_option("--threshold", network.threshold,

@@ -27,6 +27,9 @@ void AddConvert(CLI::App& app, Session& session) {
                       "Element type of the output: f2 f4 f8 u1 i4 i8 u8");
   command->add_option("--counts", options->counts,
                       "Descriptors per image (.npy): read when OUT is .bpf, written when IN is");
+  command->add_option("--images-per-picture", options->convert.images_per_picture,
+                      "When OUT is .bpf: every picture is followed by its views, so many images "
+                      "together");
   AddForce(command, options->convert.if_exists);
   command->footer(
       "Examples:\n  bitpool convert sift_base.fvecs base.npy\n  bitpool convert maps.npy maps.bpf "

@@ -44,7 +44,7 @@ nlohmann::json GetNetwork(const PublicNetwork& network, const DataOptions& optio
 }
 
 int Get(const DataOptions& options, const Session& session) {
-  for (const std::string& name : options.names) {  // before anything is brought
+  for (const std::string& name : options.names) {  // before anything is fetched
     if (FindPublicNetwork(name) == nullptr) FindPublicSet(name);
   }
   nlohmann::json results = nlohmann::json::array();
@@ -129,7 +129,7 @@ void AddData(CLI::App& app, Session& session) {
   options->views.AddLimitTo(extract);
   extract->footer(
       "Example:\n  bitpool data extract cifar10 --network resnet50\n\n"
-      "Running it again goes on where it was interrupted.");
+      "Running it again resumes where it was interrupted.");
   for (CLI::App* sub : {get, list, extract}) {
     sub->add_option("--dir", options->folder, "Folder that holds the sets (or $BITPOOL_DATA)")
         ->capture_default_str();

@@ -154,9 +154,7 @@ int Decide(const DedupeOptions& options, const PictureLibrary& library, const Se
   for (const uint64_t id : options.undo) library.UndoDecision(id);
   std::vector<uint64_t> apart;
   for (const std::string& path : options.not_duplicates) apart.push_back(library.IdOf(path));
-  for (size_t i = 0; i < apart.size(); ++i) {
-    for (size_t j = 0; j < i; ++j) library.DecideNotDuplicates(apart[j], apart[i]);
-  }
+  library.DecideNotDuplicates(apart);
   for (const std::string& path : options.mark_keep) library.DecideToKeep(library.IdOf(path));
   const std::vector<Decision> decisions = library.ListDecisions();
   nlohmann::json json = nlohmann::json::array();
@@ -197,8 +195,8 @@ void AddSearchOptions(CLI::App* command, DedupeOptions& options) {
                     "Find mirrored copies too; takes longer");
   command
       ->add_option("--keep", options.keep,
-                   "What to keep: pixels, size, oldest, format, folder; the first rule that tells "
-                   "two apart decides (default: pixels,size)")
+                   "What to keep: pixels, size, oldest, format, folder, path; the first rule that "
+                   "tells two apart decides (default: pixels,size)")
       ->delimiter(',');
   command->add_option("--prefer", options.search.keep.folders,
                       "A folder whose pictures are kept before others");

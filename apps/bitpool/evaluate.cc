@@ -160,7 +160,8 @@ void AddEval(CLI::App& app, Session& session) {
   command->add_option("--queries-codes", options->queries_codes, "Codes of the queries");
   command->add_option("--asymmetric,--queries-real", options->queries_real,
                       "Or their real numbers, a row per query, as encode --real writes them");
-  command->add_option("--bits", options->bits, "Length of the codes, where it is no multiple of 8");
+  command->add_option("--bits", options->bits,
+                      "Length of the codes, where it is not a multiple of 8");
   command->add_option("--truth", options->truth,
                       "Right answers: a row of database numbers per query (.ivecs, .npy)");
   command->add_option("--labels", options->labels, "Labels of the database");

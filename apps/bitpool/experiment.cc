@@ -83,6 +83,7 @@ JointOptions JointChoice::WithConstants() const {
 }
 
 void JointChoice::Deliver(const Experiment& experiment, const Session& session) const {
+  if (experiment.data.contains("views")) session.Say(OursAreApart());
   app::Deliver(
       experiment,
       {kMapShown,

@@ -49,8 +49,8 @@ Experiment OnFiles(const JointCommand& command, const JointOptions& options, con
                          [&](const std::string& line) { session.Say(line); });
 }
 
-// A public set: its training part learns and is searched, some of its test part search for their
-// class.
+// A public set: its training part is learned from and searched; some of its test part search for
+// their class.
 Experiment OnPublicSet(const JointCommand& command, const JointOptions& options,
                        const Session& session, const RunContext& context) {
   CnnFeaturesRequest request = command.network.Request(command.dataset, DataFolder(command.folder));
@@ -100,9 +100,11 @@ void AddJointExperiment(CLI::App* parent, Session& session) {
   app->add_option("--ask", command->ask, "Test pictures of the set that search")
       ->capture_default_str();
   app->add_option("--top", command->top, "Only this many results count in it; 0: all");
-  app->add_option("--features", command->files.training,
-                  "Or training images of your own as local features (.bpf)")
-      ->excludes("--dataset");
+  app->add_option(
+         "--features", command->files.training,
+         "Or training images of your own as local features (.bpf), with their views if any")
+      ->excludes("--dataset")
+      ->excludes("--views");
   app->add_option("--database", command->files.database, "Images to search (.bpf)");
   app->add_option("--queries", command->files.queries, "Images that search (.bpf)");
   app->add_option("--truth", command->files.truth, "Right answers: a row per query (.ivecs, .npy)");

@@ -2,6 +2,7 @@
 
 #include "bitpool/experiments/retrieval_experiment.h"
 #include "experiment.h"
+#include "least_rights.h"
 #include "network_choice.h"
 #include "view_choice.h"
 
@@ -37,6 +38,8 @@ int RunRetrieval(const RetrievalCommand& command, const Session& session) {
   Env& env = Env::Posix();
   const JointChoice& choice = command.choice;
   if (!choice.html.empty()) RequireWritable(env, choice.html, choice.if_exists);
+  env.MakeFolders(options.work);  // what is not there yet could not be written in afterwards
+  KeepLeastRights({options.work, choice.html});
   RetrievalSet set = command.set;
   set.pictures = command.pictures;
   set.truth = command.truth;

@@ -41,7 +41,7 @@ LabelledImages LoadLabelled(const SupervisedCommand& command, const Session& ses
   const Labels labels = LoadLabels(env, command.labels);
   return {.name = std::filesystem::path(command.features).stem().string(),
           .features = command.features,
-          .images = std::make_shared<FeatureFile>(FeatureFile::Open(env, command.features)),
+          .images = OpenPictures(env, command.features),
           .labels = command.classes > 0 ? KeepFrequentClasses(labels, command.classes) : labels,
           .training_part = command.training_part};
 }

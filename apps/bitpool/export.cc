@@ -6,6 +6,7 @@
 #include "bitpool/catalog/postgres_address.h"
 #include "bitpool/index/code_files.h"
 #include "bitpool/index/index_file.h"
+#include "bitpool/library/code_export.h"
 #include "bitpool/library/picture_library.h"
 #include "subcommands.h"
 
@@ -24,54 +25,35 @@ struct Exported {
   int bits = 0;
 };
 
-std::unique_ptr<CodeTable> MakeTable(const ExportCommand& command, int bits, bool paths) {
-  return std::make_unique<CodeTable>(command.address, command.table, bits, paths,
-                                     command.if_exists == IfExists::kReplace);
+// `source` is a library or an index, `index` has its codes.
+template <class Source>
+Exported ExportTo(const ExportCommand& command, const Source& source, const IndexSnapshot& index,
+                  const RunContext& context) {
+  CodeTable table(command.address, command.table, index.bits(), !command.library.empty(),
+                  command.if_exists == IfExists::kReplace);
+  ExportCodes(source, context,
+              [&table](int64_t id, auto code, auto path) { table.Add(id, code, path); });
+  table.Finish();
+  return {.codes = index.size(), .bits = index.bits()};
 }
 
 Exported ExportLibrary(const ExportCommand& command, const RunContext& context) {
   const auto library = PictureLibrary::Open(Env::Posix(), command.library);
   const LibrarySnapshot snapshot = library->Snapshot();
-  const int bits = snapshot.index().bits();
-  Progress progress =
-      context.StartProgress("exporting", "codes", static_cast<uint64_t>(snapshot.index().size()));
-  const auto table = MakeTable(command, bits, true);
-  snapshot.catalogue().ForEach(PictureSet::kCurrent, [&](const CataloguedPicture& picture) {
-    context.ThrowIfStopped();
-    if (picture.code.empty()) return;
-    table->Add(static_cast<int64_t>(picture.id), picture.code, picture.path);
-    progress.Advance();
-  });
-  table->Finish();
-  return {.codes = snapshot.index().size(), .bits = bits};
+  return ExportTo(command, snapshot, snapshot.index(), context);
 }
 
-Exported ExportIndex(const ExportCommand& command, const IndexSnapshot& index,
-                     const RunContext& context) {
-  index.RequireVerified();
-  const auto segment = index.Compacted();
-  const auto table = MakeTable(command, index.bits(), false);
-  std::vector<uint8_t> code(BytesPerCode(index.bits()));
-  Progress progress =
-      context.StartProgress("exporting", "codes", static_cast<uint64_t>(index.size()));
-  for (size_t slot = 0; slot < static_cast<size_t>(index.size()); ++slot) {
-    context.ThrowIfStopped();
-    segment->CopyCode(slot, code.data());
-    table->Add(segment->id(slot), code);
-    progress.Advance();
-  }
-  table->Finish();
-  return {.codes = index.size(), .bits = index.bits()};
-}
-
-Exported ExportCodes(const ExportCommand& command, const RunContext& context) {
-  if (!command.index_file.empty()) {
-    return ExportIndex(
-        command, OpenIndex(Env::Posix(), command.index_file, true, context)->Snapshot(), context);
-  }
+std::unique_ptr<CodeIndex> OpenCodes(const ExportCommand& command, const RunContext& context) {
+  if (!command.index_file.empty())
+    return OpenIndex(Env::Posix(), command.index_file, true, context);
   const BinaryCodes codes = LoadCodes(
       Env::Posix(), command.codes, command.bits == 0 ? std::nullopt : std::optional(command.bits));
-  return ExportIndex(command, MakeIndex(codes, IndexKind::kFlat, context)->Snapshot(), context);
+  return MakeIndex(codes, IndexKind::kFlat, context);
+}
+
+Exported ExportIndex(const ExportCommand& command, const RunContext& context) {
+  const IndexSnapshot index = OpenCodes(command, context)->Snapshot();
+  return ExportTo(command, index, index, context);
 }
 
 int Export(const ExportCommand& command, const Session& session) {
@@ -86,7 +68,7 @@ int Export(const ExportCommand& command, const Session& session) {
   }
   const RunContext context = session.MakeContext();
   const Exported exported =
-      command.library.empty() ? ExportCodes(command, context) : ExportLibrary(command, context);
+      command.library.empty() ? ExportIndex(command, context) : ExportLibrary(command, context);
   const std::string name = ShownAddress(command.address);
   if (session.json()) {
     Session::Print(nlohmann::json{{"database", name},

@@ -11,8 +11,9 @@ void NetworkChoice::AddTo(CLI::App* app) {
          "Caffe .prototxt and its .caffemodel")
       ->expected(1, 2);
   app->add_option("--layer", layer, "Layer whose maps are the features (default: the network's)");
-  app->add_option("--mean", mean, "Blue, green and red, taken off the pixels")->delimiter(',');
-  app->add_option("--scale", scale, "The pixels are multiplied by this then");
+  app->add_option("--mean", mean, "Blue, green and red, subtracted from the pixels")
+      ->delimiter(',');
+  app->add_option("--scale", scale, "The pixels are then multiplied by this");
   app->add_flag("--rgb", rgb, "The network wants red first");
 }
 
@@ -24,8 +25,9 @@ void NetworkChoice::AddLocalPcaTo(CLI::App* app) {
 }
 
 void NetworkChoice::AddSizeTo(CLI::App* app) {
-  app->add_option("--size", size,
-                  "Pictures are scaled to this many pixels, squared (default: the network's)");
+  app->add_option(
+      "--size", size,
+      "Pictures are scaled to this many pixels along each side (default: the network's)");
 }
 
 void NetworkChoice::AddLimitTo(CLI::App* app) {

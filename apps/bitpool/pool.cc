@@ -33,15 +33,6 @@ int Pool(const PoolOptions& options, const Session& session) {
 
 }  // namespace
 
-int ReportFailures(const FeatureSet& features, const std::vector<FailedImage>& failed,
-                   const std::string& instead) {
-  for (const FailedImage& image : failed) {
-    Session::Complain(
-        fmt::format("{}: {}; it has the {}", features.name(image.image), image.reason, instead));
-  }
-  return failed.empty() ? kExitFine : kExitSomeFailed;
-}
-
 void AddPool(CLI::App& app, Session& session) {
   const auto options = std::make_shared<PoolOptions>();
   CLI::App* command = app.add_subcommand("pool", "Turn the local features of images into vectors");

@@ -122,7 +122,7 @@ int RunReproduce(const ReproduceCommand& command, const Session& session) {
   const double minutes = MinutesLeft(env, catalogue, command.names, command.out);
   session.Say(
       fmt::format("about {:.0f} minutes on two cores, features that are not kept yet not "
-                  "counted; an interrupted run goes on when it is called again",
+                  "counted; an interrupted run resumes when it is called again",
                   minutes));
   const Reproduction reproduction = RunReproduction(
       env, catalogue, command.names, command.out, context,

@@ -29,7 +29,7 @@ IndexKind Kind(const SearchOptions& options) {
 void AddKind(CLI::App* command, SearchOptions& options) {
   command
       ->add_option("--index", options.kind,
-                   "How to search: auto measures which is faster, flat scans, mih looks up")
+                   "How to search: auto counts which costs less, flat scans, mih looks up")
       ->check(CLI::IsMember({"auto", "flat", "mih"}))
       ->capture_default_str();
 }
@@ -241,9 +241,9 @@ void AddSearch(CLI::App& app, Session& session) {
                       "Codes to search: .npy of bytes with a row per code, .bpv or .hex");
   command->add_option("--index-file", options->index_file,
                       "Codes to search: an index made by index-codes");
-  command->add_option("--queries", options->queries, "Codes to ask for");
+  command->add_option("--queries", options->queries, "Query codes");
   command->add_option("--queries-real", options->queries_real,
-                      "Or real values to ask for, as encode --real writes them: codes are ranked "
+                      "Or real queries, as encode --real writes them: codes are ranked "
                       "by the sum of the values, each with the sign of its bit");
   command
       ->add_option("--how", options->how,

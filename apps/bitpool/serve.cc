@@ -1,17 +1,15 @@
 #include <fmt/format.h>
-#include <sys/stat.h>
 
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
-#include <span>
 #include <thread>
 #include <utility>
 
 #include "bitpool/catalog/postgres_address.h"
-#include "bitpool/http/api_keys.h"
 #include "bitpool/http/http_server.h"
-#include "bitpool/io/atomic_file.h"
+#include "bitpool/serve/named_path.h"
+#include "bitpool/serve/server_access.h"
 #include "bitpool/serve/service.h"
 #include "experiment.h"
 #include "least_rights.h"
@@ -21,7 +19,6 @@ namespace bitpool::app {
 namespace {
 
 constexpr auto kBetweenLooks = std::chrono::milliseconds(20);
-constexpr uint64_t kMostKeyBytes = 1 << 20;
 
 struct ServeCommand {
   std::vector<std::string> libraries, indexes, models, tls;
@@ -30,87 +27,25 @@ struct ServeCommand {
   HttpServerOptions server{.port = 8080};
 };
 
-struct NamedPath {
-  std::string name;
-  std::filesystem::path path;
-};
-
-// The name of the database in an address.
-std::string NameInAddress(const std::string& address) {
-  const std::string shown = ShownAddress(address);
-  const std::string name = shown.substr(shown.rfind('/') + 1);
-  return name.empty() ? "library" : name;
-}
-
-// NAME=PATH, or a path whose own name is taken.
-NamedPath ParseNamed(const std::string& text) {
-  const size_t equals = text.find('=');
-  if (equals != std::string::npos && text.find('/') > equals)
-    return {.name = text.substr(0, equals), .path = text.substr(equals + 1)};
-  if (IsPostgresAddress(text)) return {.name = NameInAddress(text), .path = text};
-  std::filesystem::path path = Env::Posix().Canonical(text);
-  NamedPath named{.name = path.stem().string(), .path = text};
-  if (path.filename() == ".bitpool") named.name = path.parent_path().filename().string();
-  return named;
-}
-
-bool IsLoopback(const std::string& address) {
-  return address.starts_with("127.") || address == "::1";
-}
-
-std::string ReadKeyFile(Env& env, const std::string& path) {
-  const std::vector<std::byte> bytes = env.Read(path, kMostKeyBytes);
-  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
-}
-
-// A key that others can read, or hashes that others can replace by their own, protect nothing.
-void RequirePrivate(const std::string& file, std::filesystem::perms others, const char* what) {
-  std::error_code error;
-  const auto rights = std::filesystem::status(file, error).permissions();
-  if (error || (rights & others) == std::filesystem::perms::none) return;
-  throw Error(ErrorCode::kInvalidArgument, file,
-              fmt::format("every user of this machine can {} it; expected `chmod 600`", what));
-}
+NamedPath ParseNamed(const std::string& text) { return ParseNamedPath(Env::Posix(), text); }
 
 int MakeKey(const ServeCommand& command, const Session& session) {
   if (command.key_file.empty())
     throw Error(ErrorCode::kInvalidArgument, "--new-key: expected --key-file, where its hash goes");
-  Env& env = Env::Posix();
-  std::string text =
-      env.Exists(command.key_file) ? ReadKeyFile(env, command.key_file) : std::string();
-  InContext(command.key_file, [&] { return ApiKeys::Parse(text); });
-  const NewKey made =
-      MakeApiKey(command.new_key == "write" ? Access::kWrite : Access::kRead, command.key_name);
-  if (!text.empty() && !text.ends_with('\n')) text += '\n';
-  text += made.line;
-  const mode_t others = umask(077);  // nobody else may read it
-  WriteFile(env, command.key_file, std::as_bytes(std::span(text)), IfExists::kReplace);
-  umask(others);
-  Session::Print(made.key + "\n");
+  const Access access = command.new_key == "write" ? Access::kWrite : Access::kRead;
+  Session::Print(AddKey(Env::Posix(), command.key_file, access, command.key_name) + "\n");
   session.Say(command.key_file + ": has its hash; the key itself is shown only now");
   return kExitFine;
 }
 
 void PrepareAccess(ServeCommand& command, const Session& session) {
-  if (!command.key_file.empty()) {
-    RequirePrivate(command.key_file, std::filesystem::perms::others_write, "change");
-    const std::string text = ReadKeyFile(Env::Posix(), command.key_file);
-    command.service.keys = InContext(command.key_file, [&] { return ApiKeys::Parse(text); });
-    if (command.service.keys.empty())
-      throw Error(ErrorCode::kInvalidArgument, command.key_file, "there is no key in it");
-  }
-  if (command.tls.size() == 2) {
-    RequirePrivate(command.tls[1], std::filesystem::perms::others_all, "read");
+  if (command.tls.size() == 2)
     command.server.tls = TlsFiles{.certificate = command.tls[0], .key = command.tls[1]};
-    command.service.secure = true;
-  }
-  if (IsLoopback(command.server.address)) return;
-  if (command.service.keys.empty()) {
-    throw Error(ErrorCode::kInvalidArgument, command.server.address,
-                "others can reach this address, so keys are needed: `bitpool serve --key-file keys "
-                "--new-key write` makes one, then add --key-file keys");
-  }
-  if (!command.server.tls)
+  command.service.secure = command.server.tls.has_value();
+  const AccessSettings settings = {
+      .address = command.server.address, .key_file = command.key_file, .tls = command.server.tls};
+  command.service.keys = LoadKeys(Env::Posix(), settings);
+  if (SendsUnencrypted(settings))
     session.Say(
         "keys and pictures travel unencrypted: add --tls CERT KEY, or stay on 127.0.0.1 behind a "
         "proxy that speaks TLS");
@@ -220,7 +155,7 @@ void AddServe(CLI::App& app, Session& session) {
                   "Address to listen at; one that others reach needs --key-file")
       ->capture_default_str();
   sub->add_option("--host", command->service.hosts,
-                  "Name under which this server is known, beside localhost and addresses");
+                  "Name under which this server is known, besides localhost and addresses");
   sub->add_flag("--allow-changes", command->service.allow_changes,
                 "Move duplicates to the library's trash folder; without it a script is written");
   sub->add_option("--key-file", command->key_file, "File with the hashes of API keys");

@@ -8,6 +8,7 @@
 #include "bitpool/dataset/label_file.h"
 #include "bitpool/samples/labels.h"
 #include "config.h"
+#include "number_checks.h"
 #include "subcommands.h"
 #include "table.h"
 
@@ -17,6 +18,7 @@ namespace {
 struct TuneCommand {
   TuneOptions options;
   std::string features, labels, out;
+  Index parts = 0;  // that stand in for views; 0: none
   IfExists if_exists = IfExists::kFail;
 };
 
@@ -52,8 +54,13 @@ int RunTune(const TuneCommand& command, const Session& session) {
   const FeatureFile features = FeatureFile::Open(env, command.features);
   std::optional<Labels> labels;
   if (!command.labels.empty()) labels = LoadLabels(env, command.labels);
+  const RunContext context = session.MakeContext();
+  const auto tune = [&](const FeatureSet& images) {
+    return Tune(command.options, images, labels ? &*labels : nullptr, context);
+  };
   const TuneResult result = NamingTheFile(command.features, [&] {
-    return Tune(command.options, features, labels ? &*labels : nullptr, session.MakeContext());
+    if (command.parts == 0) return tune(features);
+    return tune(DescriptorParts(features, command.parts, context.seed()));
   });
   const nlohmann::json config = WriteConfig(command.options.settings, result);
   const std::string text = config.dump(2) + "\n";
@@ -90,6 +97,10 @@ void AddTune(CLI::App& app, Session& session) {
   tune->add_flag("--classes", options.look_for_classes,
                  "Other pictures of such a thing are looked for: views of kind classes must also "
                  "find the pictures most like their own");
+  tune->add_option("--parts", command->parts,
+                   "Of --features without views: this many disjoint random parts of an image's "
+                   "descriptors stand in for views")
+      ->check(WholeFrom(2));
   tune->add_option("-o,--out", command->out, "Where to write the constants (.json)")->required();
   AddFixedOptions(tune, options.settings);
   tune->add_option("--training", options.training, "Images to learn from, at most")

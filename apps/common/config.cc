@@ -10,6 +10,7 @@
 
 #include "bitpool/io/env.h"
 #include "bitpool/io/json_text.h"
+#include "bitpool/training/methods.h"
 #include "bitpool/training/tune.h"
 #include "session.h"
 
@@ -120,7 +121,12 @@ std::string ListMethods(const std::vector<std::string>& names) {
 }
 
 MethodSettings LoadConfig(const std::string& file, const MethodSettings& settings) {
-  return NamingTheFile(file, [&] { return ReadConfig(ParseConfig(file), settings); });
+  RequireValid(settings);  // what is wrong without the file is not wrong in it
+  return NamingTheFile(file, [&] {
+    MethodSettings all = ReadConfig(ParseConfig(file), settings);
+    RequireValid(all);
+    return all;
+  });
 }
 
 std::string MethodOfConfig(const std::string& file) {

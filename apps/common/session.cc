@@ -1,5 +1,6 @@
 #include "session.h"
 
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <cstdio>
@@ -108,6 +109,15 @@ void AddForce(CLI::App* command, IfExists& if_exists) {
 
 void RequireWritable(Env& env, const std::string& path, IfExists if_exists) {
   const AtomicFile begun_and_dropped(env, path, if_exists);
+}
+
+int ReportFailures(const FeatureSet& features, const std::vector<FailedImage>& failed,
+                   const std::string& instead) {
+  for (const FailedImage& image : failed) {
+    Session::Complain(
+        fmt::format("{}: {}; it has the {}", features.name(image.image), image.reason, instead));
+  }
+  return failed.empty() ? kExitFine : kExitSomeFailed;
 }
 
 }  // namespace bitpool::app
