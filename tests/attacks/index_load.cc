@@ -7,11 +7,12 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <charconv>
 #include <chrono>
-#include <cstdlib>
 #include <fstream>
-#include <mutex>
+#include <stdexcept>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <unordered_map>
 #include <utility>
@@ -54,6 +55,27 @@ std::array<uint8_t, kBits / 8> MakeCode(Random& random) {
   return code;
 }
 
+// How long searches took, to a hundredth of a millisecond, in memory that does not grow with them.
+class SearchTimes {
+ public:
+  void Add(double milliseconds) {
+    const auto slot = static_cast<size_t>(milliseconds * 100);
+    ++counts_[std::min(slot, counts_.size() - 1)];
+  }
+
+  // Milliseconds; 0 when there was none.
+  double Median() const {
+    int64_t all = 0;
+    for (const int64_t count : counts_) all += count;
+    size_t slot = 0;
+    for (int64_t below = counts_[0]; 2 * below < all; below += counts_[slot]) ++slot;
+    return static_cast<double>(slot) / 100;
+  }
+
+ private:
+  std::array<std::atomic<int64_t>, 10'000> counts_ = {};
+};
+
 // The index and, apart from it, what must be in it.
 class Attack {
  public:
@@ -68,20 +90,20 @@ class Attack {
     index_.Add(codes, ids);
   }
 
-  // So many changes, while the threads search; the median time of a search in milliseconds.
+  // Makes this many changes while the threads search; returns the median time of a search in
+  // milliseconds.
   double Change(int64_t changes) {
-    std::vector<double> times;
-    std::mutex mutex;
+    SearchTimes times;
     std::atomic<bool> over = false;
     std::vector<std::jthread> threads;
+    threads.reserve(static_cast<size_t>(load_.threads));
     for (int i = 0; i < load_.threads; ++i) {
-      threads.emplace_back([&, i] { Search(static_cast<uint64_t>(i), over, mutex, times); });
+      threads.emplace_back([&, i] { Search(static_cast<uint64_t>(i), over, times); });
     }
     for (int64_t change = 0; change < changes; ++change) ChangeOnce();
     over = true;
     threads.clear();
-    std::ranges::nth_element(times, times.begin() + static_cast<ptrdiff_t>(times.size() / 2));
-    return times.empty() ? 0 : times[times.size() / 2];
+    return times.Median();
   }
 
   // Compares some answers with brute force; throws for a wrong one.
@@ -132,8 +154,7 @@ class Attack {
     }
   }
 
-  void Search(uint64_t seed, const std::atomic<bool>& over, std::mutex& mutex,
-              std::vector<double>& times) {
+  void Search(uint64_t seed, const std::atomic<bool>& over, SearchTimes& times) {
     Random random(seed);
     const RunContext one_thread({.threads = 1});
     while (!over) {
@@ -143,8 +164,7 @@ class Attack {
       const std::chrono::duration<double, std::milli> time =
           std::chrono::steady_clock::now() - start;
       ++searches_;
-      const std::scoped_lock lock(mutex);
-      times.push_back(time.count());
+      times.Add(time.count());
     }
   }
 
@@ -169,17 +189,29 @@ void KeepUp(const Load& load) {
   }
 }
 
+// As the command line says; what it leaves out has its default.
+Load LoadOf(const std::vector<std::string_view>& words) {
+  Load load;
+  int64_t threads = load.threads;
+  const std::array places = {&load.codes, &load.changes, &threads, &load.batch};
+  if (words.size() > places.size()) throw std::invalid_argument("expected at most four numbers");
+  for (size_t i = 0; i < words.size(); ++i) {
+    const char* end = words[i].data() + words[i].size();
+    const auto [stopped, problem] = std::from_chars(words[i].data(), end, *places[i]);
+    if (problem != std::errc() || stopped != end || *places[i] < 1) {
+      throw std::invalid_argument(fmt::format("expected a number of 1 or more: {}", words[i]));
+    }
+  }
+  load.threads = static_cast<int>(threads);
+  return load;
+}
+
 }  // namespace
 }  // namespace bitpool
 
 int main(int argc, char** argv) {
-  bitpool::Load load;
-  if (argc > 1) load.codes = std::atoll(argv[1]);
-  if (argc > 2) load.changes = std::atoll(argv[2]);
-  if (argc > 3) load.threads = std::atoi(argv[3]);
-  if (argc > 4) load.batch = std::atoll(argv[4]);
   try {
-    bitpool::KeepUp(load);
+    bitpool::KeepUp(bitpool::LoadOf({argv + 1, argv + argc}));
     return 0;
   } catch (const std::exception& error) {
     fmt::print(stderr, "index_load: {}\n", error.what());

@@ -2,7 +2,7 @@
 //
 //   MEMORY_AT    which allocation fails, counted from 1; 0: none
 //   MEMORY_RATE  after that one, one in this many fails too, at random; 0: only the one
-//   MEMORY_SEED  of what is random
+//   MEMORY_SEED  the seed of what is random
 //   MEMORY_SHOW  1: standard error gets the stack of each that fails
 //   MEMORY_LOG   a file that gets the number of allocations when the process ends
 //
