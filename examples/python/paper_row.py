@@ -3,8 +3,9 @@
     bitpool data get mnist --dir data
     python examples/python/paper_row.py data/mnist
 
-The 60,000 training pictures learn and are searched; 1,000 test pictures ask. The right answers are the 50 Euclidean
-neighbours of a query. docs/benchmarks.md has the figures that the program measured the same way.
+The codes are learned from the 60,000 training pictures, which are then searched; 1,000 test pictures are the queries.
+The right answers are the 50 Euclidean neighbours of a query. docs/benchmarks.md has the figures that the program
+measured the same way.
 """
 
 # %% Arguments

@@ -14,7 +14,7 @@ class Error(Exception):
 
 
 class InvalidArgumentError(Error, ValueError):
-    """An argument without meaning; also a ``ValueError``."""
+    """An invalid argument; also a ``ValueError``."""
 
     code = "invalid argument"
 

@@ -32,14 +32,14 @@ _COMMON_DOCS = {
 
 
 def _parameter_name(option: str) -> str:
-    """An option as a parameter: ``bits`` as scikit-learn would say it, and a keyword of Python as ``lambda_``."""
+    """The parameter for an option: ``bits`` as scikit-learn would name it, and a Python keyword as ``lambda_``."""
     if option == "bits":
         return "n_bits"
     return option + "_" if keyword.iskeyword(option) else option
 
 
 def _signature(entry: dict[str, Any]) -> inspect.Signature:
-    """The constructor's: ``n_bits``, then the method's options by name, then what all methods have."""
+    """The constructor's signature: ``n_bits``, then the method's options by name, then what all methods have."""
     kinds = inspect.Parameter
     parameters = [kinds("self", kinds.POSITIONAL_OR_KEYWORD)]
     for option in entry["options"]:
@@ -163,7 +163,7 @@ class HashMethod(TransformerMixin, BaseEstimator):
         return vectors
 
     def inverse_transform(self, codes: Any) -> Any:
-        """The vectors that codes stand for, as well as the bits can say: ``float32``, ``(n, D)``."""
+        """The vectors that codes stand for, as well as the bits can tell: ``float32``, ``(n, D)``."""
         return self._fitted_model().reconstruct(np.asarray(codes))
 
     def save(self, path: Path) -> None:
@@ -171,7 +171,7 @@ class HashMethod(TransformerMixin, BaseEstimator):
         self._fitted_model().save(path)
 
     def get_feature_names_out(self, input_features: Any = None) -> Any:
-        """What the bytes of the codes are called."""
+        """The names of the bytes of the codes."""
         name = type(self).__name__.lower()
         return np.asarray([f"{name}{i}" for i in range((self._fitted_model().n_bits + 7) // 8)], dtype=object)
 
@@ -225,7 +225,7 @@ class HashMethod(TransformerMixin, BaseEstimator):
             return _native.train_features(settings, samples._native, classes, scratch, training)
 
     def _settings(self) -> _native.Settings:
-        """The method with the options that were not left alone: those have the values of the preset."""
+        """The method with the options that were set; those left alone get their values from the preset."""
         options = {}
         for option in self._entry["options"]:
             value = getattr(self, _parameter_name(option["name"]))
@@ -283,7 +283,7 @@ class _JointMethod(HashMethod):
         return super()._read(feature_set_of(X), reset=reset)
 
     def _more_tags(self) -> dict[str, Any]:
-        # The checks of scikit-learn know vectors only.
+        # The checks of scikit-learn only know vectors.
         return {**super()._more_tags(), "X_types": ["3darray"]}
 
 
@@ -356,7 +356,11 @@ class SASH(_JointMethod, method="sash"):
 
 
 class SAV(_JointMethod, method="sav"):
-    pass
+    def _read(self, X: Any, *, reset: bool) -> Any:
+        # A matrix holds vectors of pictures and their views.
+        if not reset or getattr(X, "ndim", None) == 2:
+            return HashMethod._read(self, X, reset=reset)
+        return super()._read(X, reset=reset)
 
 
 METHODS: dict[str, type[HashMethod]] = {

@@ -15,8 +15,8 @@ from ._index import Path
 class FeatureSet:
     """Images, each an ``(nᵢ, D)`` array of local descriptors with its own nᵢ.
 
-    Of arrays, which are not copied, or in a file (``open``), which is mapped and may be larger than memory. Views of
-    pictures stand after their picture: with ``images_per_picture=3`` every picture is followed by two views of it.
+    Made of arrays, which are not copied, or in a file (``open``), which is mapped and may be larger than memory. Views
+    stand after their picture: with ``images_per_picture=3`` every picture is followed by two views of it.
     """
 
     def __init__(
@@ -57,7 +57,7 @@ class FeatureSet:
 
     @property
     def names(self) -> list[str]:
-        """What each image is called."""
+        """The name of each image."""
         return [os.fsdecode(self._native.name(i)) for i in range(len(self))]
 
     def __len__(self) -> int:

@@ -115,9 +115,9 @@ class Index:
     def search(
         self, q: npt.ArrayLike, k: int, among: Optional[npt.ArrayLike] = None, n_threads: Optional[int] = None
     ) -> SearchResult:
-        """The k nearest codes of each packed query, of all codes or of those whose ids are ``among`` these.
+        """The k nearest codes of each packed query, of all codes or only of those whose ids are in ``among``.
 
-        One query, of one dimension, gives results of one dimension.
+        A single query, given as an array of one dimension, gives results of one dimension.
         """
         queries, one = _queries(q)
         distances, ids = self._native.search(queries, k, _optional_array(among), thread_count(n_threads))

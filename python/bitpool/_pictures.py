@@ -25,7 +25,7 @@ PictureLike = Union[Path, bytes, npt.NDArray[np.uint8]]
 
 @dataclass(frozen=True)
 class Picture:
-    """What a library knows of one of its pictures."""
+    """What a library knows about one of its pictures."""
 
     id: int
     path: str  #: relative to the folder of pictures
@@ -41,17 +41,17 @@ class Match(Picture):
 
     distance: int  #: bits in which the codes differ
     score: float  #: larger is nearer
-    mirrored: bool  #: found by what the query looks like in a mirror
+    mirrored: bool  #: found by the mirror image of the query
 
 
 @dataclass(frozen=True)
 class Duplicate(Picture):
     """A picture of a group of duplicates."""
 
-    distance: int  #: of its code from that of the first of the group
+    distance: int  #: between its code and that of the first of the group
     keep: bool  #: suggested to be kept: the first of the group, and what the user marked
     marked: bool  #: the user said so
-    compared_with: Optional[int]  #: the place in the group of the one it was compared with; of the first: nothing
+    compared_with: Optional[int]  #: the place in the group of the one it was compared with; none for the first
     kind: Optional[str]  #: what it is to that one: "exact", "edited", "part" or "similar"
     what: str  #: the same in words
 
@@ -194,8 +194,8 @@ class Library:
     ) -> Matches:
         """The k pictures most like a picture: a file, its bytes, or an array of pixels.
 
-        By ``order`` "score", so that bits the query is sure of count more, or "distance"; ``mirrored`` also finds what the
-        picture looks like in a mirror.
+        ``order`` is "score", so that bits the query is sure of count more, or "distance"; ``mirrored`` also searches
+        with the mirror image of the picture.
         """
         if order not in ("score", "distance"):
             raise ValueError(f'order: {order!r}: expected "score" or "distance"')
@@ -204,7 +204,7 @@ class Library:
         return self._matches(ask(source, k, order == "distance", mirrored, run(n_threads)))
 
     def query_id(self, id: int, k: int = 20, *, n_threads: Optional[int] = None) -> Matches:
-        """The k pictures most like one of the library, without itself, by distance."""
+        """The k pictures most like one of the library, not counting itself, by distance."""
         if self.find(id) is None:
             raise KeyError(id)
         return self._matches(self._native.query_id(id, k, run(n_threads)))
@@ -248,7 +248,7 @@ class Library:
         self._native.undo_decision(id)
 
     def find(self, id: int) -> Optional[Picture]:
-        """What is known of a picture; ``None`` where there is none."""
+        """What is known about a picture; ``None`` where there is none."""
         found = self._native.find(id)
         return None if found is None else Picture(**_fields(found))
 
@@ -349,7 +349,7 @@ class Coder:
 
     @property
     def digest(self) -> str:
-        """Of everything that decides the codes: only codes of equal digests can be compared."""
+        """A digest of everything that determines the codes: only codes of equal digests can be compared."""
         return self._native.digest
 
     def __repr__(self) -> str:

@@ -22,7 +22,7 @@ class Progress(NamedTuple):
     note: str  #: how well it goes, such as "loss 3.21"
 
 
-#: ``True`` shows progress, a function is told of it, on the thread that made the call. What it raises ends the call.
+#: ``True`` shows progress; a function gets it, on the thread that made the call. What it raises ends the call.
 ProgressOption = Union[None, bool, Callable[[Progress], Any]]
 
 
@@ -78,7 +78,7 @@ class _Bar(_Shown):
 
 
 class _Line(_Shown):
-    """By a line that is written over."""
+    """By a line that is overwritten."""
 
     def advance(self, update: Progress) -> None:
         of = f" of {update.total}" if update.total else ""

@@ -23,7 +23,7 @@ def code_of(path: Path) -> np.ndarray:
 
 @dataclass(frozen=True)
 class FakeEncode(EncodeJob):
-    """Codes that are quickly made. What a file holds says what befalls who reads it."""
+    """Codes that are quickly made. The content of a file says what befalls whoever reads it."""
 
     log: str = ""  #: a folder with an empty file for every time a picture was read
 
@@ -53,7 +53,7 @@ def _suffer(content: bytes, path: Path) -> None:
         raise WorkDied("the program was ended by SIGSEGV")
     elif content == b"fail":
         raise OSError(28, "No space left on device")
-    elif content == b"once":  # until somebody kills the first who reads it
+    elif content == b"once":  # until somebody kills the first to read it
         first = path.with_suffix(".pid")
         if not first.exists():
             path.with_suffix(".child").write_text(str(os.getpid()))

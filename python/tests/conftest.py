@@ -15,6 +15,11 @@ from bitpool._png import png_of
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 
+# Memory that cannot be had is an error of ours; the address sanitizer ends the process instead, and takes memory of its own.
+needs_plain_memory = pytest.mark.skipif(
+    "libasan" in os.environ.get("LD_PRELOAD", ""), reason="memory is different under the address sanitizer"
+)
+
 
 @pytest.fixture
 def rng() -> np.random.Generator:

@@ -135,7 +135,7 @@ class DeadlyFuture:
 
 
 class DeadlyClient:
-    """Ends what it was given only when it was given all that it takes at once."""
+    """Ends what it was given only after it was given all that it takes at once."""
 
     status = "running"
 
@@ -191,7 +191,7 @@ def test_the_neighbours_of_a_picture_that_kills_workers_are_cleared(tmp_path: Pa
     assert run_job(job, tmp_path / "out", DeadlyClient())["failed"] == 1
     require_result(job, tmp_path / "out", without=(5,))
     facts = [json.loads(line) for line in (tmp_path / "out" / "facts.jsonl").read_text().splitlines()]
-    assert facts[5]["failure"] == "ended every worker that had it, also alone"
+    assert facts[5]["failure"] == "ended every worker that had it, even when nothing else was running"
 
 
 def test_a_worker_that_is_killed_in_the_middle_of_a_part_is_replaced(tmp_path: Path) -> None:

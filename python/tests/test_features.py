@@ -63,7 +63,7 @@ def test_lists_arrays_and_sets_are_the_same() -> None:
 
 
 def test_pooling_solves_its_system() -> None:
-    """Of a method of vectors it is generalised max pooling: (VVᵀ + μI)φ = V1."""
+    """For a method of vectors it is generalised max pooling: (VVᵀ + μI)φ = V1."""
     X = images(30)
     itq = bitpool.ITQ(n_bits=6, mu=5.0).fit(bitpool.FeatureSet(X))
     pooled = itq.pool(X)
@@ -91,6 +91,18 @@ def test_views_whiten() -> None:
     np.testing.assert_allclose(same.project(vectors), whitened.project(features), rtol=1e-3, atol=1e-3)
     with pytest.raises(ValueError, match="views"):
         bitpool.SAV(n_bits=8).fit(images())
+
+
+def test_sav_takes_vectors_too(tmp_path: Path, program: Callable[..., str]) -> None:
+    vectors = bitpool.ITQ(n_bits=8).fit(bitpool.FeatureSet(images())).pool(bitpool.FeatureSet(images()).parts(2))
+    np.save(tmp_path / "x.npy", vectors)
+    program("train", "--method", "sav", "--bits", 8, "--seed", 3, "--epochs", 3, "--vectors", tmp_path / "x.npy",
+            "--images-per-picture", 3, "--out", tmp_path / "m.bpm")  # fmt: skip
+    sav = bitpool.SAV(n_bits=8, epochs=3, random_state=3).fit(vectors, images_per_picture=3)
+    opened = bitpool.open_model(tmp_path / "m.bpm")
+    np.testing.assert_array_equal(sav.transform(vectors), opened.transform(vectors))
+    with pytest.raises(ValueError, match="views"):
+        bitpool.SAV(n_bits=8).fit(vectors)
 
 
 def test_images_without_descriptors_are_told_of() -> None:

@@ -14,6 +14,7 @@ import pytest
 
 import bitpool
 from bitpool import _running
+from conftest import needs_plain_memory
 
 
 @pytest.fixture(scope="module")
@@ -85,6 +86,7 @@ import os, signal, threading, time
 import numpy as np, bitpool
 X = np.random.default_rng(0).normal(size=(20000, 64)).astype(np.float32)
 estimator = {estimator}
+signal.signal(signal.SIGINT, signal.default_int_handler)  # what runs in the background begins without it
 reached, pressed = threading.Event(), []
 def press():
     reached.wait()
@@ -219,6 +221,7 @@ def _resident_kib() -> int:
         return int(next(line for line in status if line.startswith("VmRSS")).split()[1])
 
 
+@needs_plain_memory
 def test_a_thousand_fits_leave_nothing_behind() -> None:
     X = np.random.default_rng(0).normal(size=(60, 8))
     y = np.arange(60) % 3

@@ -32,7 +32,7 @@ class HiddenHead(nn.Module):
 
 
 def contrast(first: Tensor, second: Tensor) -> Tensor:
-    """NT-Xent: each of 2n codes has to tell its other view among all others, by cosine over the temperature."""
+    """NT-Xent: each of 2n codes has to pick out its other view among all others, by cosine over the temperature."""
     both = nn.functional.normalize(torch.cat([first, second]), dim=1)
     count = len(first)
     logits = (both @ both.T / TEMPERATURE).fill_diagonal_(float("-inf"))

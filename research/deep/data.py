@@ -12,7 +12,7 @@ from torch import Tensor
 from networks import MEAN_BGR
 
 # The classes that are left out of training, by seed: those that `samples/retrieval_splits.h` draws for sets of ten
-# classes, so that every method, ours and these, is asked for the same ones.
+# classes, so that every method, ours and these, is tested on the same ones.
 UNSEEN_CLASSES = {1: (0, 2, 5), 2: (4, 5, 7), 3: (4, 5, 9), 4: (5, 7, 8), 5: (1, 4, 6)}
 
 
@@ -58,14 +58,14 @@ def load(dataset: str, folder: pathlib.Path, part: str, device: str) -> Pictures
 
 
 def split_unseen(train: Pictures, test: Pictures, seed: int) -> Split:
-    """Seven classes learn; the other three are searched (training part) and ask (test part)."""
+    """Seven classes are learned from; of the other three, the test part's pictures search the training part's."""
     unseen = torch.tensor(UNSEEN_CLASSES[seed], device=train.labels.device)
     asked = torch.isin(train.labels, unseen)
     return Split(train.select(~asked), train.select(asked), test.select(torch.isin(test.labels, unseen)))
 
 
 def split_traditional(train: Pictures, test: Pictures, seed: int, queries: int = 100, training: int = 500) -> Split:
-    """Some pictures of every class ask, the others are searched, and some of those learn."""
+    """Some pictures of every class are queries, the others are searched, and some of those are learned from."""
     everything = Pictures(torch.cat([train.pixels, test.pixels]), torch.cat([train.labels, test.labels]))
     generator = np.random.default_rng(seed)
     labels = everything.labels.cpu().numpy()
@@ -80,13 +80,13 @@ def split_traditional(train: Pictures, test: Pictures, seed: int, queries: int =
 
 
 def split_unsupervised(train: Pictures, test: Pictures, seed: int) -> Split:
-    """The training part learns, without its labels, and is searched; the test part asks (tab:deepbit)."""
+    """The training part, without labels, is learned from and searched; the test part gives the queries (tab:deepbit)."""
     del seed
     return Split(train, train, test)
 
 
 def nested_unseen(train: Pictures, test: Pictures, seed: int) -> Split:
-    """For choosing constants: two of the seven seen classes play the unseen ones, all out of the training pictures."""
+    """For choosing constants: two of the seven seen classes play the unseen ones, all from the training pictures."""
     seen = split_unseen(train, test, seed).training
     classes = seen.labels.unique()
     held = torch.isin(seen.labels, classes[:2])
@@ -95,7 +95,7 @@ def nested_unseen(train: Pictures, test: Pictures, seed: int) -> Split:
 
 
 def nested_traditional(train: Pictures, test: Pictures, seed: int) -> Split:
-    """For choosing constants: a tenth of the training pictures ask, the others learn and are searched."""
+    """For choosing constants: a tenth of the training pictures are queries, the rest are learned from and searched."""
     learns = split_traditional(train, test, seed).training
     asks = torch.arange(len(learns), device=learns.labels.device) % 10 == 0
     return Split(learns.select(~asks), learns.select(~asks), learns.select(asks))

@@ -13,7 +13,7 @@ LINEAR_ABOVE = 15.0  # where exp would lose its digits, ln(1 + e^x) is x
 
 
 def pair_loss(outputs: Tensor, labels: Tensor) -> Tensor:
-    """Mean over pairs of ln(1 + e^{u·v}) − s·u·v, each kind of pair weighing as if there were as many of the other."""
+    """Mean over pairs of ln(1 + e^{u·v}) − s·u·v, each kind of pair weighing as if there were equally many of both."""
     products = outputs @ outputs.T
     same = (labels[:, None] == labels[None]).float()
     softplus = torch.nn.functional.softplus(products, threshold=LINEAR_ABOVE)

@@ -12,11 +12,11 @@ DIMENSION = 300
 WORDS = 256
 QUANTISATION = 1e-4
 SWEEPS = 3
-RENEWALS = 5  # in a run; the authors' every two epochs are about as many steps
+RENEWALS = 5  # in a run; about as many steps apart as the authors' every two epochs
 
 
 def pair_loss(outputs: Tensor, labels: Tensor) -> Tensor:
-    """Mean of (s − cos)², s = ±1, each kind of pair weighing as if there were as many of the other."""
+    """Mean of (s − cos)², s = ±1, each kind of pair weighing as if there were equally many of both."""
     unit = torch.nn.functional.normalize(outputs, dim=1)
     same = labels[:, None] == labels[None]
     share = same.float().mean()

@@ -2,8 +2,8 @@
 
     python3 features.py --network resnet50 --data DATA --weights WEIGHTS --out OUT [--views 4] [--view-pictures 5000]
 
-They are what `bitpool data extract` and generalised max pooling give (eq:gmp, μ = 10, unit length), where describing
-100,000 pictures on a few cores would take hours. The views are drawn by `data.view`, not by Bitpool's own generator.
+They are what `bitpool data extract` and generalised max pooling give (eq:gmp, μ = 10, unit length); describing 100,000
+pictures that way on a few cores would take hours. The views are drawn by `data.view`, not by Bitpool's own generator.
 `{train,test}.npy` have a vector a picture, `views.npy` the first training pictures, each followed by its views, and
 `{train,test}-labels.npy` the classes.
 """

@@ -38,7 +38,7 @@ class Settings:
 
     @property
     def name(self) -> str:
-        """Of its files. Nested splits are there to compare rates, so these have it in their name."""
+        """The name of the run's files. Nested splits are there to compare rates, so theirs has the rate in it."""
         name = f"{self.method}-{self.network}-{self.dataset}-{self.setting}-{self.bits}-{self.seed}"
         return f"{name}-{self.rate:g}" if self.setting.startswith("nested") else name
 
@@ -75,7 +75,7 @@ class Training:
     def step(self, loss: Tensor) -> None:
         self.optimiser.zero_grad(set_to_none=True)
         loss.backward()
-        # One bad batch at the full rate can drive all outputs to the same sign, from where no gradient leads back.
+        # One bad batch at the full rate can drive all outputs to the same sign, from which no gradient leads back.
         nn.utils.clip_grad_norm_(self.coder.parameters(), LARGEST_GRADIENT)
         self.optimiser.step()
         self.schedule.step()
@@ -112,8 +112,9 @@ def pack(outputs: Tensor) -> np.ndarray:
 
 
 def mean_average_precision(scores: Tensor, relevant: Tensor, top: int = 0) -> float:
-    """Of rankings by descending score, a row a query; right answers among the first `top` divide it. The figures of
-    record come from `bitpool eval`, which knows ties; this one is for the eye, and for DQN, whose scores have none."""
+    """Of rankings by descending score, one row per query; each query's sum is divided by its right answers among the
+    first `top`. The figures of record come from `bitpool eval`, which knows ties; this one is for the eye, and for DQN, whose
+    scores have none."""
     order = torch.argsort(scores, dim=1, descending=True, stable=True)
     if top:
         order = order[:, :top]

@@ -24,6 +24,7 @@ import data  # noqa: E402
 import dhn  # noqa: E402
 import dqn  # noqa: E402
 import dsdh  # noqa: E402
+import local_features  # noqa: E402
 import loop  # noqa: E402
 import networks  # noqa: E402
 import run  # noqa: E402
@@ -123,6 +124,14 @@ class Layouts(unittest.TestCase):
         expected = torch.linalg.solve(local @ local.T + 3 * torch.eye(6, dtype=torch.double), local.sum(1))
         expected = expected / expected.norm()
         self.assertLess(float((head.pool(maps)[0].double() - expected).abs().max()), 1e-5)
+
+    def test_local_features_are_places_and_views_follow_their_picture(self):
+        pixels = torch.randint(0, 256, (3, 3, 8, 8), dtype=torch.uint8)
+        features = local_features.describe_pictures(torch.nn.Identity(), pixels, size=8, views=2)
+        self.assertEqual(features.shape, (9, 64, 3))
+        third = data.network_input(pixels[2:], 8)[0]
+        self.assertTrue(np.array_equal(features[6, 8 * 5 + 1], third[:, 5, 1].half().numpy()))
+        self.assertFalse(np.array_equal(features[6], features[7]))
 
     def test_no_class_and_no_picture_is_on_both_sides(self):
         labels = torch.arange(10).repeat_interleave(30)

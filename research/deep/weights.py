@@ -78,8 +78,8 @@ def fields(message: bytes) -> Iterator[tuple[int, int | bytes]]:
 
 
 def read_caffe(path: pathlib.Path) -> dict[str, list[np.ndarray]]:
-    """The blobs of every layer that has some: field 100 of a NetParameter is a layer (1 name, 7 blobs), of a blob
-    field 5 is the data and field 7 the shape."""
+    """The blobs of every layer that has some: field 100 of a NetParameter is a layer (1 name, 7 blobs); in a
+    blob, field 5 is the data and field 7 the shape."""
     layers = {}
     for number, layer in fields(path.read_bytes()):
         if number != 100:

@@ -46,7 +46,7 @@ def save_array(path: Path, array: npt.NDArray[Any]) -> None:
 
 
 def append_arrays(path: Path, pieces: Sequence[Path], blank: npt.NDArray[Any]) -> None:
-    """Writes a .npy file of the rows of others; ``blank`` says of what kind they are."""
+    """Writes a .npy file of the rows of others; ``blank`` says what kind they are."""
     mapped = [np.load(piece, mmap_mode="r") for piece in pieces]
     with replacing(path) as file:
         writer = ArrayWriter(file, (sum(map(len, mapped)), *blank.shape[1:]), blank.dtype)

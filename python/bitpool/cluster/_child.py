@@ -33,11 +33,11 @@ class Child:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             env=environment,
-            start_new_session=True,  # Ctrl-C is for whoever gave the job
+            start_new_session=True,  # Ctrl-C is for whoever started the job
         )
 
     def do(self, job: Job, task: Task, folder: Path) -> Outcome:
-        """Does a task. Raises ``WorkDied`` when the process ends over it, and what the task raised."""
+        """Does a task. Raises ``WorkDied`` when the process dies of it, and otherwise what the task raised."""
         assert self._process.stdin and self._process.stdout
         try:
             pickle.dump(pickle.dumps((job, task, folder)), self._process.stdin)

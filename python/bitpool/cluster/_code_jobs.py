@@ -157,7 +157,7 @@ def index_files(paths: Sequence[str]) -> tuple[str, ...]:
 
 @functools.lru_cache(maxsize=4)
 def _open_index(path: str, size: int, mtime_ns: int) -> Index:
-    """A worker keeps what it has mapped; the file is named with what tells another one of the same name apart."""
+    """A worker keeps what it has mapped; size and time tell the file from another one of the same name."""
     return Index.open(path)
 
 

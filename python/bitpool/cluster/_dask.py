@@ -27,14 +27,14 @@ except ImportError as missing:
     raise ImportError(f"bitpool.cluster needs Dask (Debian: python3-distributed): {missing}") from missing
 
 _AGAIN = "run the same command again to complete it; what is done is kept"
-_POISONED = "ended every worker that had it, also alone"
+_POISONED = "ended every worker that had it, even when nothing else was running"
 _START_S = 30.0  # the most that a worker needs to start
 _CONNECT_S = 5  # the most that a scheduler needs to answer
 _PATIENCE_S = 1.0  # between two looks at who is there
 _LOCAL_SETTINGS = {
     # A task counts as poisoned when two workers died over it, instead of four: here none dies with its machine.
     "distributed.scheduler.allowed-failures": 1,
-    # Dask's watching of itself takes time from cores that describe pictures: 7 % of one with two workers, and 2 % so.
+    # Dask's watching of itself takes time from cores that describe pictures: 7 % of one with two workers, 2 % this way.
     "distributed.worker.profile.enabled": False,
     "distributed.worker.memory.monitor-interval": "500ms",
     "distributed.admin.tick.interval": "1s",
@@ -141,7 +141,7 @@ class _Run:
         self._done = self._found = self._given_up = self._submitted = 0
         self._tell = _receiver(progress)
         self._parts = Parts(folder / "parts")
-        # Of an earlier run; the workers look whether they are good. Steps of a training leave none.
+        # Parts of an earlier run; the workers check whether they are good. Steps of a training leave none.
         self._names = set() if job.keeps_state else self._parts.names()
 
     def complete(self, tasks: Sequence[Task]) -> None:
@@ -222,8 +222,8 @@ class _Run:
             by_status.setdefault(future.status, []).append(future)
         if by_status.pop("cancelled", None):
             raise _scheduler_lost()
-        # That it is done is all there is to know. Fetching a result takes as long as handing out a task, and a worker
-        # that dies with one has Dask do the task again, and at times wait for ever.
+        # That it is done is all there is to know. Fetching a result takes as long as handing out a task, and if a
+        # worker dies with one, Dask does the task again, and at times waits for ever.
         for future in by_status.pop("finished", []):
             self._alone = False
             self._done += len(self._running.pop(future).inputs)

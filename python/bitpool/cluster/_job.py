@@ -39,7 +39,7 @@ class Job(ABC):
 
     @abstractmethod
     def settings(self) -> dict[str, Any]:
-        """What decides all parts, as JSON can say it."""
+        """What determines all parts, in a form that JSON can hold."""
 
     @abstractmethod
     def tasks(self) -> list[Task]:
@@ -60,7 +60,7 @@ class Job(ABC):
 
     @abstractmethod
     def finish(self, leaves: Sequence[tuple[Task, Part]], folder: Path) -> dict[str, Any]:
-        """Writes the results, and returns what is to be said of them: ``files``, ``failed`` and counts."""
+        """Writes the results, and returns what is to be said about them: ``files``, ``failed`` and counts."""
 
     def give_up(self, task: Task, reason: str, part: PartWriter) -> None:
         """Writes the part of a task with one input that kills whoever does it."""

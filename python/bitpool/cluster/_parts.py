@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Iterator, Mapping, Optional, Sequence
 
-#: Of parts and manifests. Those of another version do not count as valid.
+#: The version of parts and manifests. Those of another version do not count as valid.
 FORMAT = 1
 MANIFEST = "manifest.json"
 _CHUNK = 1 << 20
@@ -30,7 +30,7 @@ class Task:
 
     first: int  #: the place of its first input among all inputs of the job
     inputs: tuple[Any, ...]  #: one for each thing that can be left to another task; what JSON can say
-    settings: Mapping[str, Any]  #: what decides the result besides the inputs
+    settings: Mapping[str, Any]  #: what determines the result besides the inputs
 
     @property
     def name(self) -> str:
@@ -39,7 +39,7 @@ class Task:
 
     @property
     def digest(self) -> str:
-        """Of all that decides the result."""
+        """A digest of all that determines the result."""
         said = [FORMAT, self.first, self.inputs, dict(self.settings)]
         return hashlib.sha256(json.dumps(said, sort_keys=True).encode()).hexdigest()
 
@@ -56,7 +56,7 @@ class Part:
 
     folder: Path
     split: bool  #: it has no files of its own: the parts of the task's halves stand for it
-    summary: dict[str, Any]  #: what the task said of its result
+    summary: dict[str, Any]  #: what the task said about its result
 
     def file(self, name: str) -> Path:
         return self.folder / name
@@ -106,7 +106,7 @@ class Parts:
             shutil.rmtree(scratch, ignore_errors=True)
 
     def split(self, task: Task) -> None:
-        """Notes that the halves of a task are done instead of it."""
+        """Records that the halves of a task are done instead of it."""
         scratch = self._scratch(task)
         self._publish(scratch, task, split=True, summary={})
 
@@ -204,7 +204,7 @@ def replacing(path: Path) -> Iterator[Any]:
 
 
 def sync(path: Path) -> None:
-    """Brings a file or the names of a folder to the disk."""
+    """Syncs a file, or the names in a folder, to the disk."""
     descriptor = os.open(path, os.O_RDONLY)
     try:
         os.fsync(descriptor)

@@ -27,7 +27,7 @@ _SUFFIXES = (".jpg", ".jpeg", ".jpe", ".png", ".webp", ".tif", ".tiff", ".gif", 
 
 
 def find_pictures(folder: Path) -> list[tuple[str, int, int]]:
-    """Path from the folder, size and last change of every picture in it, sorted by the bytes of the paths.
+    """Path relative to the folder, size and last change of every picture in it, sorted by the bytes of the paths.
 
     As the program finds them: by their names, not in hidden folders; links to files are pictures.
     """
@@ -103,7 +103,7 @@ _FACTS = ("width", "height", "checksum", "failure")
 
 @dataclass(frozen=True)
 class EncodeJob(PictureJob):
-    """Pictures to all that a library has of them.
+    """From pictures to all that a library has of them.
 
     ``codes.npy`` and ``ids.npy`` are of those that could be used, ``facts.jsonl`` of all. Thumbnails stay in the parts,
     one after the other; ``thumbnails.npy`` says where those of the used pictures end (see ``Thumbnails``).
@@ -239,7 +239,7 @@ def _found_out(encoded: Path) -> tuple[str, Callable[[bytes, int, int], Optional
 
 @dataclass(frozen=True)
 class DescribeJob(PictureJob):
-    """Pictures to feature files, one for each part, by the program's ``extract``."""
+    """From pictures to feature files, one for each part, by the program's ``extract``."""
 
     name = "describe"
     options: tuple[str, ...]  #: of ``extract``

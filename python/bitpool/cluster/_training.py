@@ -37,7 +37,7 @@ _KEPT = 4  # shards that a process keeps open
 
 @dataclass(frozen=True)
 class TrainJob(Job):
-    """Feature files, or files of vectors, to a model: the one that one process learns from all of them."""
+    """From feature files, or files of vectors, to the model that a single process learns from all of them."""
 
     name = "train"
     unit = "shards"
@@ -331,7 +331,7 @@ def _cut(files: Sequence[Path], usable: Sequence[npt.NDArray[np.bool_]], each: i
 
 
 def _add_labels(path: str, shards: Sequence[dict[str, Any]], pictures: int) -> None:
-    """Notes which labels a shard has."""
+    """Records which labels a shard has."""
     labels = np.load(path, mmap_mode="r")
     numbers = labels.ndim == 1 and labels.dtype.kind in "iu" and len(labels) > 0 and labels.min() >= 0
     rows = labels.ndim == 2 and bool(np.isin(labels, (0, 1)).all())
