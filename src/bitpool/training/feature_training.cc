@@ -93,8 +93,7 @@ std::optional<ViewWhitening> LearnMetric(const MethodSettings& settings, const F
 // The contrast of views, which writes checkpoints.
 ContrastRun RunOfContrast(Env& env, const FeatureTraining& training, const FeatureSet& features,
                           uint64_t seed) {
-  const Method& method = FindMethod(training.settings.method);
-  if (!method.needs_views || method.plain_views) return {};
+  if (!FindMethod(training.settings.method).has_contrast) return {};
   const fs::path checkpoint = Beside(training.output, ".checkpoint");
   const nlohmann::json job = JobOf(training, features, seed);
   ContrastRun run;

@@ -14,6 +14,7 @@
 #include "bitpool/linalg/column_source.h"
 #include "bitpool/linalg/shards.h"
 #include "bitpool/linalg/trained.h"
+#include "bitpool/samples/feature_set.h"
 #include "bitpool/samples/labels.h"
 #include "bitpool/training/encoder_kinds.h"
 #include "bitpool/training/option_table.h"
@@ -55,6 +56,12 @@ struct RecordSamples {
   const ViewWhitening* whitening = nullptr;  // of the pictures' vectors, where it is asked for
 };
 
+// Learns how to pool images whose pictures have views: better than `first` does, beginning with the
+// hash functions `start` of vectors that were pooled by it.
+using PoolingLearner =
+    std::function<PoolingRecipe(const PoolingRecipe& first, const LinearMap& start,
+                                const FeatureSet& images, const RunContext& context)>;
+
 // What `tune` tries for a method.
 struct TunePlan {
   // Values of one option that are tried.
@@ -90,6 +97,7 @@ struct Method {
   // this, those that need views learn from vectors whitened by them, and others from the pictures
   // alone.
   bool plain_views = false;
+  bool has_contrast = false;  // runs a ContrastRun, so that it can be interrupted and go on
   EncoderKind encoder;
   TunePlan tune = {};
 
@@ -101,6 +109,9 @@ struct Method {
   // The values of all options that the settings ask for. Throws kInvalidArgument for values without
   // meaning.
   std::function<OptionValues(const MethodSettings&)> values = {};
+  // For methods of vectors that can learn the pooling too: the learner, or null where the settings
+  // do not ask for it. Empty for all others.
+  std::function<PoolingLearner(const MethodSettings&)> pooling_learner = {};
   // The trainer for what it learns from; the other one is empty.
   std::function<Trained<HashModel>(const MethodSettings&, const VectorSamples&, const RunContext&)>
       train_on_vectors = {};

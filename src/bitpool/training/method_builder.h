@@ -19,6 +19,7 @@ struct MethodParts {
   std::function<Trained<HashModel>(const Options&, Shards&, const RunContext&)> train_on_shards =
       {};
   std::map<std::string, std::function<Options(int bits)>, std::less<>> presets = {};
+  std::function<PoolingLearner(const Options&)> pooling_learner = {};
 
   Options Choose(const MethodSettings& settings) const {
     const auto preset = presets.find(settings.preset);
@@ -92,6 +93,11 @@ Method MethodOfVectors(Method facts, VectorMethodParts<Options> parts) {
                                    const RunContext& context) {
     return parts.train(parts.Choose(settings), samples, context);
   };
+  if (parts.pooling_learner) {
+    facts.pooling_learner = [parts](const MethodSettings& settings) {
+      return parts.pooling_learner(parts.Choose(settings));
+    };
+  }
   AddSharded(parts, facts);
   return facts;
 }

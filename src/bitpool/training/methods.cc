@@ -45,11 +45,11 @@ BITPOOL_METHODS(BITPOOL_DECLARE)
 
 namespace {
 
-// Throws kInvalidArgument for what the method does not have.
 // What fits into every field that a whole number may be for.
 constexpr OptionRange kWholeNumbers = {.least = std::numeric_limits<int>::min(),
                                        .most = std::numeric_limits<int>::max()};
 
+// Throws kInvalidArgument for what the method does not have.
 const Method& CheckedMethod(const MethodSettings& settings) {
   const Method& method = FindMethod(settings.method);
   if (settings.preset != kDefaultPreset &&

@@ -194,6 +194,18 @@ TEST(Methods, AreListedOnceWithTheirOptions) {
 
 // What the registry says of an option is what its method does: the default is the value that is
 // used when nothing is set, and the range is that of the method's own checks.
+// Who learns the pooling and who writes checkpoints of a contrast is said by the entries alone.
+TEST(Methods, SavAloneLearnsThePoolingAndOnlyWhereItIsAsked) {
+  for (const Method& method : Methods()) {
+    const bool is_sav = method.name == "sav";
+    EXPECT_EQ(method.has_contrast, is_sav) << method.name;
+    ASSERT_EQ(static_cast<bool>(method.pooling_learner), is_sav) << method.name;
+  }
+  const Method& sav = FindMethod("sav");
+  EXPECT_FALSE(sav.pooling_learner({.method = "sav"}));
+  EXPECT_TRUE(sav.pooling_learner({.method = "sav", .options = {{"learn_pooling", 1}}}));
+}
+
 TEST(Methods, OptionsAreAsTheRegistrySays) {
   for (const Method& method : Methods()) {
     const MethodSettings plain{.method = method.name};

@@ -4,7 +4,6 @@
 
 #include "bitpool/base/error.h"
 #include "bitpool/hash/feature_encoder.h"
-#include "bitpool/hash/learned_pooling.h"
 #include "bitpool/pool/coupling.h"
 #include "bitpool/training/methods.h"
 #include "bitpool/training/view_stage.h"
@@ -44,9 +43,10 @@ MatrixF AllOrNothing(PooledImages pooled, const FeatureSet& images) {
               fmt::format("{}: {}", images.name(failed.image), failed.reason));
 }
 
-bool LearnsPooling(const MethodSettings& settings) {
-  return FindMethod(settings.method).FindOption("learn_pooling") != nullptr &&
-         ValueOf(settings, "learn_pooling") != 0;
+// Null where the pooling is not learned.
+PoolingLearner PoolingLearnerFor(const MethodSettings& settings) {
+  const Method& method = FindMethod(settings.method);
+  return method.pooling_learner ? method.pooling_learner(settings) : nullptr;
 }
 
 // The pictures with those of their views that the settings want to learn from.
@@ -88,15 +88,13 @@ PooledPictures PoolPictures(const PoolingRecipe& recipe, const FeatureSet& featu
 PoolingRecipe RecipeFor(const MethodSettings& settings, const FeatureSet& images,
                         const RunContext& context) {
   const PoolingRecipe recipe = PooledBy(settings);
-  if (!LearnsPooling(settings)) return recipe;
+  const PoolingLearner learner = PoolingLearnerFor(settings);
+  if (!learner) return recipe;
   const FeatureSubset wanted = WantedImages(settings, images);
   const LinearMap start = ClosedForm(settings, PoolPictures(recipe, wanted, context), context);
-  const LearnedPooling learned = LearnPooling({.temperature = ValueOf(settings, "temperature"),
-                                               .normalise = recipe.normalise,
-                                               .mu = recipe.mu},
-                                              wanted, wanted.images_per_picture(), start, context);
+  PoolingRecipe learned = learner(recipe, start, wanted, context);
   context.ThrowIfStopped();
-  return learned.recipe;
+  return learned;
 }
 
 MatrixF VectorsFor(const HashModel& model, const RecordStore& records, const FeatureSet* images,
@@ -185,7 +183,7 @@ HashModel RecordTrainer::Train(const MethodSettings& settings, const RunContext&
                           context)
         .model;
   }
-  if (LearnsPooling(settings)) return TrainWithPooling(settings, context);
+  if (PoolingLearnerFor(settings)) return TrainWithPooling(settings, context);
   const MatrixColumns vectors(VectorsFor(settings, context));
   const Index per_picture = LearnsFromViews(settings) ? views_->images_per_picture() : 1;
   HashModel model =

@@ -29,8 +29,7 @@ PooledPictures PoolPictures(const PoolingRecipe& recipe, const FeatureSet& featu
                             const RunContext& context);
 
 // How the settings of a method of vectors want these images to become vectors: by generalised max
-// pooling or, where `learn_pooling` asks for it, with weights of descriptors and μ as the contrast
-// of the images' views teaches them.
+// pooling or, where the settings ask for it, as the method learns from the images.
 PoolingRecipe RecipeFor(const MethodSettings& settings, const FeatureSet& images,
                         const RunContext& context);
 

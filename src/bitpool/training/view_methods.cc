@@ -1,5 +1,6 @@
 // The entry of the method that learns from the contrast of views.
 #include "bitpool/hash/contrast_loss.h"
+#include "bitpool/hash/learned_pooling.h"
 #include "bitpool/hash/sav.h"
 #include "bitpool/training/method_entries.h"
 
@@ -19,6 +20,17 @@ TunePlan SavTuning() {
           .moves = {}};
 }
 
+PoolingLearner SavPooling(const SavOptions& options) {
+  if (!options.learn_pooling) return nullptr;
+  return [temperature = options.contrast.temperature](
+             const PoolingRecipe& first, const LinearMap& start, const FeatureSet& images,
+             const RunContext& context) {
+    return LearnPooling({.temperature = temperature, .normalise = first.normalise, .mu = first.mu},
+                        images, images.images_per_picture(), start, context)
+        .recipe;
+  };
+}
+
 }  // namespace
 
 Method SavMethod() {
@@ -27,6 +39,7 @@ Method SavMethod() {
        .title = "Simultaneous Aggregating and Views",
        .publication = "ours, 2026",
        .needs_views = true,
+       .has_contrast = true,
        .encoder = TwoLayerEncoders(),
        .tune = SavTuning()},
       {.options =
@@ -45,10 +58,11 @@ Method SavMethod() {
                    "Units of a hidden layer beside the linear map; 0: none", AtLeast(0))
                .Add("learn_pooling", &SavOptions::learn_pooling,
                     "Learn weights of the local features, and mu, by the same contrast"),
-       .train = [](const SavOptions& options, const VectorSamples& samples,
-                   const RunContext& context) {
-         return TrainSav(options, samples.images(), context, samples.run);
-       }});
+       .train =
+           [](const SavOptions& options, const VectorSamples& samples, const RunContext& context) {
+             return TrainSav(options, samples.images(), context, samples.run);
+           },
+       .pooling_learner = SavPooling});
 }
 
 }  // namespace bitpool
