@@ -103,19 +103,19 @@ class PictureFolder {
   }
   void Remove(const std::string& path) const { std::filesystem::remove(root() / path); }
 
-  // All files, whatever their names end in.
+  // All files, whatever their names end in, with their facts as FindPictures reads them.
   std::vector<FoundPicture> Find() const {
     std::vector<FoundPicture> found;
     for (const auto& entry : std::filesystem::recursive_directory_iterator(root())) {
       std::error_code gone;  // a file of the library, which others may be changing
-      const bool is_file = entry.is_regular_file(gone);
-      const auto size = is_file ? entry.file_size(gone) : 0;
-      const auto written =
-          is_file && !gone ? entry.last_write_time(gone) : std::filesystem::file_time_type();
-      if (!is_file || gone) continue;
-      found.push_back({.path = entry.path().lexically_relative(root()).string(),
-                       .size = size,
-                       .mtime_ns = written.time_since_epoch().count()});
+      if (!entry.is_regular_file(gone) || gone) continue;
+      try {
+        const FileStatus status = Env::Posix().Status(entry.path());
+        found.push_back({.path = entry.path().lexically_relative(root()).string(),
+                         .size = status.size,
+                         .mtime_ns = status.modified_ns});
+      } catch (const Error&) {  // the same
+      }
     }
     std::ranges::sort(found, {}, &FoundPicture::path);
     return found;

@@ -82,39 +82,54 @@ void RemoveStrayFiles(const ChangingLibrary& library, const LibraryFacts& facts)
   }
 }
 
-// Saves the codes under a name that tells them apart from all others.
-std::string SaveSharedIndex(const ChangingLibrary& library, const IndexSnapshot& codes) {
-  std::random_device device;
-  const std::filesystem::path written =
-      library.folder.path() / fmt::format("codes-new-{:08x}{:08x}.bpi", device(), device());
-  SaveIndex(library.env, written, codes, IfExists::kFail);
-  const std::string digest = IndexFile::Open(library.env, written).digest();
-  library.env.Rename(written, library.folder.index(digest));
-  library.env.SyncFolder(library.folder.path());
-  return digest;
-}
-
-// Writes the codes of the catalogue, and notes in the facts that it did.
+// Writes the codes of the catalogue to a file, and notes in the facts that it did.
 void WriteIndexFile(const ChangingLibrary& library, const CatalogueSnapshot& catalogue,
-                    LibraryFacts& facts) {
+                    const std::filesystem::path& file, LibraryFacts& facts) {
   const IndexSnapshot codes = LibraryIndex(library.env, library.folder).BringTo(catalogue, facts);
   codes.RequireVerified();
+  SaveIndex(library.env, file, codes, IfExists::kReplace);
   facts.index_generation = catalogue.generation();
-  if (library.folder.is_shared()) {
-    facts.index_digest = SaveSharedIndex(library, codes);
-    return;
-  }
-  SaveIndex(library.env, library.folder.index(), codes, IfExists::kReplace);
-  facts.index_digest = IndexFile::Open(library.env, library.folder.index()).digest();
+  facts.index_digest = IndexFile::Open(library.env, file).digest();
 }
 
-// Readers use the newest index file, or the one before as long as they have not heard of it.
-void RemoveOldIndexFiles(const ChangingLibrary& library, const std::string& newest,
-                         const std::string& before) {
+// An index file that no other process knows of, and that is gone after this unless it was given its
+// name in the meantime.
+class NewSharedIndex {
+ public:
+  explicit NewSharedIndex(const ChangingLibrary& library) : library_(library) {
+    std::random_device device;
+    path_ = library.folder.path() / fmt::format("codes-new-{:08x}{:08x}.bpi", device(), device());
+  }
+  ~NewSharedIndex() {
+    try {
+      if (library_.env.Exists(path_)) library_.env.Remove(path_);
+    } catch (...) {  // litter, but nothing that is ever read
+    }
+  }
+  NewSharedIndex(const NewSharedIndex&) = delete;
+  NewSharedIndex& operator=(const NewSharedIndex&) = delete;
+
+  const std::filesystem::path& path() const { return path_; }
+  void GiveName(const std::string& digest) const {
+    library_.env.Rename(path_, library_.folder.index(digest));
+    library_.env.SyncFolder(library_.folder.path());
+  }
+
+ private:
+  const ChangingLibrary& library_;
+  std::filesystem::path path_;
+};
+
+// Readers use the newest index file, or the one before as long as they have not heard of it. What
+// is newest may already be the file of another process: it is looked up within a batch, during
+// which no other process gives a file its name or removes one.
+void RemoveOldIndexFiles(const ChangingLibrary& library, const std::string& before) {
+  const auto batch = library.catalogue.StartBatch(PictureSet::kCurrent);
+  const LibraryFacts now = ReadLibraryFacts(*batch, library.folder.name()).value();
   for (const std::string& name : library.env.List(library.folder.path())) {
     const bool ours =
         name.starts_with("codes-") && name.ends_with(".bpi") && !name.starts_with("codes-new-");
-    const bool used = library.folder.path() / name == library.folder.index(newest) ||
+    const bool used = library.folder.path() / name == library.folder.index(now.index_digest) ||
                       library.folder.path() / name == library.folder.index(before);
     if (ours && !used) library.env.Remove(library.folder.path() / name);
   }
@@ -132,7 +147,7 @@ void FinishUpdate(const ChangingLibrary& library, LibraryFacts facts, bool sweep
   if (!codes_in_file) facts.index_digest.clear();  // what is there is not used
   const bool write = !IsUpToDate(*snapshot, facts, codes_in_file);
   if (!write && !facts.unfinished) return;
-  if (write) WriteIndexFile(library, *snapshot, facts);
+  if (write) WriteIndexFile(library, *snapshot, library.folder.index(), facts);
   facts.unfinished = false;
   const auto batch = library.catalogue.StartBatch(PictureSet::kCurrent);
   PutLibraryFacts(*batch, facts);
@@ -148,13 +163,15 @@ void FinishSharedUpdate(const ChangingLibrary& library, bool sweep, const RunCon
       CodesInSoundFile(library.env, library.folder, facts, context);
   if (!codes_in_file) facts.index_digest.clear();
   const bool write = !IsUpToDate(*snapshot, facts, codes_in_file);
-  if (write) WriteIndexFile(library, *snapshot, facts);
+  const NewSharedIndex file(library);
+  if (write) WriteIndexFile(library, *snapshot, file.path(), facts);
   if (sweep) RemoveStraySharedThumbnails(library);
   const auto batch = library.catalogue.StartBatch(PictureSet::kCurrent);
   LibraryFacts now = ReadLibraryFacts(*batch, library.folder.name()).value();
   const bool newest =
       write && now.coder == facts.coder && now.index_generation <= facts.index_generation;
   if (newest) {
+    file.GiveName(facts.index_digest);
     // Readers that have the file before can still follow.
     batch->ForgetChanges(now.index_generation);
     now.index_generation = facts.index_generation;
@@ -163,7 +180,7 @@ void FinishSharedUpdate(const ChangingLibrary& library, bool sweep, const RunCon
   now.unfinished = false;
   PutLibraryFacts(*batch, now);
   batch->Commit();
-  if (newest) RemoveOldIndexFiles(library, now.index_digest, before.index_digest);
+  if (newest) RemoveOldIndexFiles(library, before.index_digest);
 }
 
 }  // namespace bitpool

@@ -3,10 +3,12 @@
 #include <gtest/gtest.h>
 
 #include <fstream>
+#include <future>
 #include <set>
 #include <thread>
 
 #include "bitpool/catalog/postgres_testing.h"
+#include "bitpool/io/faulty_env.h"
 #include "bitpool/library/library_testing.h"
 #include "bitpool/library/picture_library.h"
 
@@ -157,6 +159,19 @@ TEST_F(SharedLibraryTest, ManyWritersShareTheWork) {
   EXPECT_EQ(ReadContent(Create()->Snapshot()), Expected());
 }
 
+// A slower writer may offer pictures that were done before this one looked at the catalogue.
+TEST_F(SharedLibraryTest, WhatIsDoneIsNotReadAgainWhenItIsOfferedAgain) {
+  WritePictures(8);
+  Update();
+  OpenCatalogue(address_, CatalogueAccess::kWrite)
+      ->Claims(PictureSet::kCurrent)
+      ->Offer(std::vector<std::string>{"3.jpg", "5.jpg"});
+  pictures_.reads = 0;
+  EXPECT_EQ(Update().added, 0U);
+  EXPECT_EQ(pictures_.reads, 0);
+  EXPECT_EQ(OpenCatalogue(address_, CatalogueAccess::kRead)->Snapshot()->Count(), 8U);
+}
+
 // A writer that died had claimed pictures that this one did not find itself.
 TEST_F(SharedLibraryTest, WhatADeadWriterHadClaimedIsDone) {
   WritePictures(8);
@@ -245,6 +260,39 @@ TEST_F(SharedLibraryTest, IndexFilesAreImmutable) {
   const auto third = index_files();
   EXPECT_EQ(third.size(), 2U);
   EXPECT_FALSE(third.contains(first.begin()->first));
+}
+
+// While one writer looks for old index files, another ends, whose file is newer.
+TEST_F(SharedLibraryTest, TheIndexFileOfAnotherWriterIsNotTakenForAnOldOne) {
+  class InterruptedEnv : public testing::FaultyEnv {
+   public:
+    InterruptedEnv() : FaultyEnv(0) {}
+    std::vector<FolderEntry> ListEntries(const fs::path& folder) override {
+      if (on_list) std::exchange(on_list, nullptr)();
+      return FaultyEnv::ListEntries(folder);
+    }
+    std::function<void()> on_list;
+  };
+  WritePictures(10);
+  Update();
+  WritePictures(30);
+  LibraryUpdate update = pictures_.MakeUpdate();
+  InterruptedEnv env;
+  std::future<UpdateSummary> other;
+  update.read = [&](const FoundPicture& found) {
+    env.on_list = [&] {
+      WritePictures(90);
+      other = std::async(std::launch::async, [&] { return Update(); });
+      // It ends now, unless it has to wait for this writer.
+      other.wait_for(std::chrono::seconds(1));
+    };
+    return Env::Posix().Read(pictures_.root() / found.path, 1000000);
+  };
+  PictureLibrary::Open(env, address_)->UpdateWith(update, RunContext({.threads = 1}));
+  ASSERT_TRUE(other.valid());
+  EXPECT_EQ(other.get().added, 60U);
+  const std::string newest = Create()->Snapshot().facts().index_digest;
+  EXPECT_TRUE(fs::exists(storage() / ("codes-" + newest + ".bpi")));
 }
 
 }  // namespace
