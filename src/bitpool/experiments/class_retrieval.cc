@@ -70,7 +70,7 @@ Experiment RunClassRetrieval(Env& env, const ClassRetrievalOptions& options,
   const FeatureSet* views = options.own_parts ? images.views.get() : nullptr;
   const JointOptions joint = WithConstants(options, training, views, context);
   const auto reduce = [&](const FeatureSubset& part, const char* name) {
-    auto records = MakeRecordStore(env, part, options.memory,
+    auto records = MakeRecordStore(env, part, PrecisionFor(options.normalise), options.memory,
                                    fmt::format("{}-{}.records", options.scratch.string(), name));
     ReduceImages(part, options.normalise, *records, context);
     return records;

@@ -24,7 +24,7 @@ using Say = std::function<void(const std::string&)>;
 std::unique_ptr<RecordStore> Reduce(Env& env, const JointFiles& files, const fs::path& path,
                                     const char* part, const RunContext& context, const Say& say) {
   const auto pictures = OpenPictures(env, path);
-  auto records = MakeRecordStore(env, *pictures, files.memory,
+  auto records = MakeRecordStore(env, *pictures, PrecisionFor(files.normalise), files.memory,
                                  fmt::format("{}-{}.records", files.scratch.string(), part));
   const std::vector<std::string> skipped =
       ReduceImages(*pictures, files.normalise, *records, context);

@@ -208,7 +208,8 @@ class RetrievalRunner {
     uint64_t bytes = 0;
     for (Index image = 0; image < features.size(); ++image) {
       bytes += ImageRecord::PackedBytes(features.dimension(),
-                                        std::max<Index>(1, features.descriptor_count(image)));
+                                        std::max<Index>(1, features.descriptor_count(image)),
+                                        PrecisionFor(options_.normalise));
     }
     const uint64_t mean = std::max<uint64_t>(1, bytes / static_cast<uint64_t>(features.size()));
     const TuneOptions defaults;
@@ -252,8 +253,9 @@ class RetrievalRunner {
 
   std::unique_ptr<RecordStore> Reduce(const FeatureSet& raw, const char* part) const {
     const auto features = Embedded(raw);
-    auto records = MakeRecordStore(env_, *features, options_.memory,
-                                   options_.work / fmt::format("{}.records", part));
+    auto records =
+        MakeRecordStore(env_, *features, PrecisionFor(options_.normalise), options_.memory,
+                        options_.work / fmt::format("{}.records", part));
     ReduceImages(*features, options_.normalise, *records, context_);
     return records;
   }

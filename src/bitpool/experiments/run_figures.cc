@@ -52,6 +52,8 @@ std::string ModelDigest(const HashModel& model) {
   if (model.pooling) {
     text +=
         fmt::format(" {} {} {}", model.pooling->normalise, model.pooling->mu, model.pooling->gamma);
+    if (model.pooling->metric.size() > 0) AppendMatrix(model.pooling->metric, text);
+    if (model.pooling->attention.size() > 0) AppendMatrix(model.pooling->attention, text);
   }
   return ContentDigest(std::as_bytes(std::span(text)));
 }

@@ -77,6 +77,15 @@ TEST(RunFigures, ADigestTellsModelsApart) {
   EXPECT_EQ(digest(itq, 1), digest(itq, 1));
   EXPECT_NE(digest(itq, 1), digest(itq, 2));
   EXPECT_NE(digest(itq, 1), digest({.method = "rba", .bits = 4}, 1));
+
+  HashModel model = TrainOnVectors(itq, {.vectors = source}, RunContext()).model;
+  model.pooling = PoolingRecipe();
+  const std::string plain = ModelDigest(model);
+  model.pooling->attention = VectorF::Ones(6);
+  EXPECT_NE(ModelDigest(model), plain);
+  model.pooling->attention = {};
+  model.pooling->metric = MatrixF::Identity(6, 6);
+  EXPECT_NE(ModelDigest(model), plain);
 }
 
 }  // namespace

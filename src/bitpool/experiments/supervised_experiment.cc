@@ -114,7 +114,8 @@ class SplitRunner {
   void MakeRecords() {
     if (records_ != nullptr) return;
     const FeatureSubset training(*images_.images, split_.training);
-    records_ = MakeRecordStore(env_, training, options_.memory, options_.scratch);
+    records_ = MakeRecordStore(env_, training, PrecisionFor(options_.normalise), options_.memory,
+                               options_.scratch);
     ReduceImages(training, options_.normalise, *records_, context_);
   }
 

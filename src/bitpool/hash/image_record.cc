@@ -15,13 +15,22 @@ namespace {
 // Images that are reduced before their records are stored, in order.
 constexpr Index kWave = 64;
 
-// The bytes of a record: this, V1 as floats, then the matrix as halves relative to `scale`; of VVᵀ
-// the lower triangle, column by column.
+// The bytes of a record: this, V1 as floats, then the matrix as floats, or as halves relative to
+// `scale`; of VVᵀ the lower triangle, column by column.
 struct Header {
   int64_t descriptors = 0;
-  int32_t has_gram = 0;
+  int16_t has_gram = 0;
+  int16_t is_single = 0;
   float scale = 1;
+
+  RecordPrecision precision() const {
+    return is_single != 0 ? RecordPrecision::kSingle : RecordPrecision::kHalf;
+  }
 };
+
+size_t BytesPerNumber(RecordPrecision precision) {
+  return precision == RecordPrecision::kSingle ? sizeof(float) : sizeof(uint16_t);
+}
 
 size_t TriangleSize(Index dimension) {
   return static_cast<size_t>(dimension) * (static_cast<size_t>(dimension) + 1) / 2;
@@ -33,9 +42,9 @@ Header ReadHeader(std::span<const std::byte> bytes, Index dimension) {
   const auto halves = static_cast<int64_t>(bytes.size() / sizeof(uint16_t));
   // V itself has no more columns than there are numbers, so that nothing below can overflow.
   const bool fits = header.has_gram != 0 || header.descriptors <= halves;
+  const Index columns = header.has_gram != 0 ? dimension + 1 : header.descriptors;
   if (header.descriptors < 1 || !fits ||
-      bytes.size() != ImageRecord::PackedBytes(
-                          dimension, header.has_gram != 0 ? dimension + 1 : header.descriptors)) {
+      bytes.size() != ImageRecord::PackedBytes(dimension, columns, header.precision())) {
     throw Error(ErrorCode::kCorrupt, fmt::format("a record of {} bytes: not one of {} dimensions",
                                                  bytes.size(), dimension));
   }
@@ -44,8 +53,9 @@ Header ReadHeader(std::span<const std::byte> bytes, Index dimension) {
 
 }  // namespace
 
-ImageRecord ImageRecord::Reduce(const MatrixFRef& descriptors) {
+ImageRecord ImageRecord::Reduce(const MatrixFRef& descriptors, RecordPrecision precision) {
   ImageRecord record;
+  record.precision_ = precision;
   record.descriptors_ = descriptors.cols();
   record.has_gram_ = static_cast<size_t>(descriptors.size()) > TriangleSize(descriptors.rows());
   if (record.has_gram_) {
@@ -79,20 +89,23 @@ double ImageRecord::Inequality(const VectorFRef& vector) const {
   return std::max(0.0, squares);  // anything below zero is rounding
 }
 
-size_t ImageRecord::PackedBytes(Index dimension, Index descriptors) {
+size_t ImageRecord::PackedBytes(Index dimension, Index descriptors, RecordPrecision precision) {
   const size_t values = std::min(static_cast<size_t>(dimension) * static_cast<size_t>(descriptors),
                                  TriangleSize(dimension));
   return sizeof(Header) + sizeof(float) * static_cast<size_t>(dimension) +
-         sizeof(uint16_t) * values;
+         BytesPerNumber(precision) * values;
 }
 
 std::vector<std::byte> ImageRecord::Pack() const {
-  Header header{.descriptors = descriptors_, .has_gram = has_gram_ ? 1 : 0};
+  const bool single = precision_ == RecordPrecision::kSingle;
+  Header header{.descriptors = descriptors_,
+                .has_gram = static_cast<int16_t>(has_gram_),
+                .is_single = static_cast<int16_t>(single)};
   const float largest = matrix_.cwiseAbs().maxCoeff();
-  header.scale = largest > 0 ? largest : 1;
+  if (!single && largest > 0) header.scale = largest;
   const Index dimension = sum_.size();
-  const size_t values = has_gram_ ? TriangleSize(dimension) : static_cast<size_t>(matrix_.size());
-  std::vector<float> scaled(values);
+  std::vector<float> scaled(has_gram_ ? TriangleSize(dimension)
+                                      : static_cast<size_t>(matrix_.size()));
   float* next = scaled.data();
   for (Index column = 0; column < matrix_.cols(); ++column) {
     const Index first = has_gram_ ? column : 0;
@@ -100,36 +113,48 @@ std::vector<std::byte> ImageRecord::Pack() const {
     Eigen::Map<VectorF>(next, count) = matrix_.col(column).tail(count) / header.scale;
     next += count;
   }
-  std::vector<uint16_t> halves(values);
-  FloatToHalf(scaled, halves);
 
-  const size_t sum_bytes = sizeof(float) * static_cast<size_t>(dimension);
-  std::vector<std::byte> bytes(PackedBytes(dimension, descriptors_));
-  std::memcpy(bytes.data(), &header, sizeof(header));
-  std::memcpy(bytes.data() + sizeof(header), sum_.data(), sum_bytes);
-  std::memcpy(bytes.data() + sizeof(header) + sum_bytes, halves.data(), 2 * values);
+  std::vector<std::byte> bytes(PackedBytes(dimension, descriptors_, precision_));
+  std::byte* out = bytes.data();
+  const auto append = [&out](const auto* values, size_t count) {
+    std::memcpy(out, values, count * sizeof(*values));
+    out += count * sizeof(*values);
+  };
+  append(&header, 1);
+  append(sum_.data(), static_cast<size_t>(dimension));
+  if (single) {
+    append(scaled.data(), scaled.size());
+  } else {
+    std::vector<uint16_t> halves(scaled.size());
+    FloatToHalf(scaled, halves);
+    append(halves.data(), halves.size());
+  }
   return bytes;
 }
 
 ImageRecord ImageRecord::Unpack(std::span<const std::byte> bytes, Index dimension) {
   const Header header = ReadHeader(bytes, dimension);
   ImageRecord record;
+  record.precision_ = header.precision();
   record.has_gram_ = header.has_gram != 0;
   record.descriptors_ = header.descriptors;
   record.sum_.resize(dimension);
   const size_t sum_bytes = sizeof(float) * static_cast<size_t>(dimension);
   std::memcpy(record.sum_.data(), bytes.data() + sizeof(header), sum_bytes);
-  const std::span<const std::byte> packed = bytes.subspan(sizeof(header) + sum_bytes);
-  const std::span halves(reinterpret_cast<const uint16_t*>(packed.data()), packed.size() / 2);
+  const std::byte* next = bytes.data() + sizeof(header) + sum_bytes;
   record.matrix_.setZero(dimension, record.has_gram_ ? dimension : header.descriptors);
-  const uint16_t* next = halves.data();
   for (Index column = 0; column < record.matrix_.cols(); ++column) {
     const Index first = record.has_gram_ ? column : 0;
     const auto count = static_cast<size_t>(dimension - first);
-    HalfToFloat({next, count}, {record.matrix_.col(column).data() + first, count});
-    next += count;
+    float* values = record.matrix_.col(column).data() + first;
+    if (record.precision_ == RecordPrecision::kSingle) {
+      std::memcpy(values, next, count * sizeof(float));
+    } else {
+      HalfToFloat({reinterpret_cast<const uint16_t*>(next), count}, {values, count});
+    }
+    next += count * BytesPerNumber(record.precision_);
   }
-  record.matrix_ *= header.scale;
+  if (record.precision_ == RecordPrecision::kHalf) record.matrix_ *= header.scale;
   return record;
 }
 
@@ -146,7 +171,7 @@ std::vector<std::byte> ReduceImage(const FeatureSet& features, Index image, bool
   if (descriptors.cols() == 0) return {};
   return InContext(features.name(image), [&] {
     if (normalise) NormaliseColumns(descriptors);
-    return ImageRecord::Reduce(descriptors).Pack();
+    return ImageRecord::Reduce(descriptors, PrecisionFor(normalise)).Pack();
   });
 }
 

@@ -13,15 +13,25 @@
 
 namespace bitpool {
 
+// The numbers of a packed record. Halves are enough for descriptors of length one: their rounding
+// is small beside μ. It grows with the square of the length, and then VVᵀ + μI is soon no longer
+// positive definite.
+enum class RecordPrecision { kHalf, kSingle };
+
+inline RecordPrecision PrecisionFor(bool unit_length) {
+  return unit_length ? RecordPrecision::kHalf : RecordPrecision::kSingle;
+}
+
 // What the passes of a joint training need of one image: VVᵀ and V1, or the descriptors V
-// themselves where they are not more numbers. Packed in half precision, relative to the largest
-// value, so that a training set of many descriptors becomes small: at most 265 KB for D = 512, at
-// any number of descriptors.
+// themselves where they are not more numbers. Packed, in half precision relative to the largest
+// value where that is enough, so that a training set of many descriptors becomes small: at most 265
+// KB for D = 512, at any number of descriptors.
 class ImageRecord {
  public:
   // Throws kInvalidArgument without descriptors, or for values that are not finite or too large for
   // a finite VVᵀ where that is kept.
-  static ImageRecord Reduce(const MatrixFRef& descriptors);
+  static ImageRecord Reduce(const MatrixFRef& descriptors,
+                            RecordPrecision precision = RecordPrecision::kHalf);
 
   // φ of the image by the system, from the record alone.
   VectorF Solve(const PoolingSystem& system, const PoolingHints& hints) const;
@@ -32,7 +42,7 @@ class ImageRecord {
   bool has_gram() const { return has_gram_; }
 
   // The bytes that Pack makes of an image with this many descriptors.
-  static size_t PackedBytes(Index dimension, Index descriptors);
+  static size_t PackedBytes(Index dimension, Index descriptors, RecordPrecision precision);
   // As bytes, for stores.
   std::vector<std::byte> Pack() const;
   // The record from which Pack made these bytes, for the same dimension. Throws kCorrupt for other
@@ -40,6 +50,7 @@ class ImageRecord {
   static ImageRecord Unpack(std::span<const std::byte> bytes, Index dimension);
 
  private:
+  RecordPrecision precision_ = RecordPrecision::kHalf;
   bool has_gram_ = false;
   Index descriptors_ = 0;  // n
   MatrixF matrix_;         // VVᵀ (lower triangle, the upper one is zero) or V
@@ -84,9 +95,9 @@ class MemoryRecords : public RecordStore {
 };
 
 // Reads every image once, appends its record, in order, and finishes the store. With `normalise`
-// every descriptor is scaled to length one first. Returns the names of the images without
-// descriptors, which have no record. Throws kInvalidArgument for a store of another dimension and,
-// naming the image, for numbers that are not finite.
+// every descriptor is scaled to length one first; otherwise records have single precision. Returns
+// the names of the images without descriptors, which have no record. Throws kInvalidArgument for a
+// store of another dimension and, naming the image, for numbers that are not finite.
 std::vector<std::string> ReduceImages(const FeatureSet& features, bool normalise,
                                       RecordStore& records, const RunContext& context);
 

@@ -122,6 +122,24 @@ TEST_P(ImageRecordTest, IsTheSameAfterBeingStoredTwice) {
                                                     : kDimension * descriptors_.cols()));
 }
 
+// Long descriptors whose VVᵀ has no full rank: only μ keeps the system definite, and halves would
+// be wrong by more than that.
+TEST(ImageRecord, OfDescriptorsOfAnyLengthIsExactInSinglePrecision) {
+  constexpr Index kWide = 64;
+  for (const Index count : {20, 40, 300}) {
+    const MatrixF descriptors = 100 * RectifiedFeatures(kWide, count, 7);
+    const ImageRecord record = ImageRecord::Reduce(descriptors, RecordPrecision::kSingle);
+    const std::vector<std::byte> bytes = record.Pack();
+    const ImageRecord unpacked = ImageRecord::Unpack(bytes, kWide);
+    EXPECT_EQ(unpacked.Pack(), bytes);
+    PoolingOptions options{.mu = 10};
+    options.solver = PoolingSolver::kDirect;
+    const PoolingSystem system(Coupling::None(kWide), options);
+    EXPECT_LT(RelativeError(unpacked.Solve(system, {}), ExactSolution(system, descriptors)), 1e-2)
+        << count << " descriptors";
+  }
+}
+
 // Halves only reach from 6e-8 to 65504; the numbers of a record may lie outside.
 TEST_P(ImageRecordTest, AnyScaleIsAsExact) {
   for (const float scale : {1e-8F, 1e-4F, 1e4F, 1e8F}) {

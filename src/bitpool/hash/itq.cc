@@ -36,12 +36,9 @@ class UsedSamples {
     const Index chunks = (place.count + kChunk - 1) / kChunk;
     starts_.push_back(0);
     for (Index chunk = 0; chunk < chunks; ++chunk) {
-      const Index size = SizeOf(chunk);
-      const Index least = Number(chunk) == 0 ? std::min<Index>(size, 1) : 0;
+      const Index begin = place.first + FirstOf(chunk), end = begin + SizeOf(chunk);
       const Index used =
-          share >= 1
-              ? size
-              : std::clamp<Index>(std::lround(share * static_cast<double>(size)), least, size);
+          share >= 1 ? end - begin : UsedBefore(share, end) - UsedBefore(share, begin);
       starts_.push_back(starts_.back() + used);
     }
   }
@@ -58,6 +55,12 @@ class UsedSamples {
 
  private:
   static constexpr auto kChunk = static_cast<Index>(kItqColumns);
+
+  // How many of the first samples of the whole are used: a share, however small, and at least one.
+  static Index UsedBefore(double share, Index samples) {
+    return samples == 0 ? 0 : 1 + static_cast<Index>(share * static_cast<double>(samples - 1));
+  }
+
   ShardPlace place_;
   std::vector<Index> starts_;
 };

@@ -107,8 +107,11 @@ TEST(Itq, ASampleThatFitsFindsNearlyTheSameQuality) {
   EXPECT_NEAR(ReconstructionError(some.model, MatrixColumns(x), RunContext()),
               ReconstructionError(all.model, MatrixColumns(x), RunContext()),
               0.1 * ReconstructionError(all.model, MatrixColumns(x), RunContext()));
+  options.memory = 20 * 16 * 4;  // less than one sample of every chunk
+  const auto twenty = TrainItq(options, MatrixColumns(x), RunContext());
   options.memory = 1;  // one sample at least
-  EXPECT_NO_THROW(TrainItq(options, MatrixColumns(x), RunContext()));
+  const auto one = TrainItq(options, MatrixColumns(x), RunContext());
+  EXPECT_FALSE(SameBits(twenty.model.decoder.weights, one.model.decoder.weights));
 }
 
 TEST(Itq, EdgesOfTheData) {

@@ -392,10 +392,8 @@ TEST(UpdateLibrary, AnotherFolderIsRefusedAndAMovedOneIsNot) {
   fs::rename(first.root(), first.base() / "moved");
   LibraryUpdate moved = second.MakeUpdate();
   moved.root = first.base() / "moved";
-  moved.found = {
-      {.path = "a.jpg",
-       .size = fs::file_size(first.base() / "moved/a.jpg"),
-       .mtime_ns = fs::last_write_time(first.base() / "moved/a.jpg").time_since_epoch().count()}};
+  const FileStatus status = Env::Posix().Status(moved.root / "a.jpg");
+  moved.found = {{.path = "a.jpg", .size = status.size, .mtime_ns = status.modified_ns}};
   EXPECT_EQ(Counts(update(moved)), (Expected{0, 0, 0, 1, 0}));
   const LibrarySnapshot library = testing::OpenAt(first.base() / "library");
   EXPECT_TRUE(fs::equivalent(library.root(), first.base() / "moved"));

@@ -38,6 +38,10 @@ std::string DigestOf(const PictureDescriber& describer, const HashModel& model) 
   for (const auto& [name, matrix] : model.encoder->Parameters()) add(name, matrix);
   add("decoder_weights", model.decoder.weights);
   add("decoder_bias", model.decoder.bias);
+  if (model.pooling && model.pooling->metric.size() > 0) add("metric", model.pooling->metric);
+  if (model.pooling && model.pooling->attention.size() > 0) {
+    add("attention", model.pooling->attention);
+  }
   return ContentDigest(std::as_bytes(std::span(described)));
 }
 

@@ -80,7 +80,7 @@ FeatureSubset::Range FeatureSubset::RangeOf(Index descriptors) const {
   if (descriptors == 0) return {.first = 0, .count = 0};
   const auto count = static_cast<double>(descriptors);
   const Index first = std::min(descriptors - 1, static_cast<Index>(from_ * count));
-  const Index end = static_cast<Index>(std::ceil(to_ * count));
+  const Index end = to_ == 1 ? descriptors : static_cast<Index>(to_ * count);
   return {.first = first, .count = std::clamp<Index>(end - first, 1, descriptors - first)};
 }
 

@@ -64,6 +64,20 @@ TEST(FeatureSubset, GivesSomeImagesAndAWindowOfTheirDescriptors) {
               [&] { FeatureSubset(set, {0}, 0.5, 0.5); });
 }
 
+TEST(FeatureSubset, HalvesShareNoDescriptor) {
+  for (Index count = 2; count <= 9; ++count) {
+    MemoryFeatureSet set(1);
+    set.Add("image", MatrixF::Random(1, count));
+    MatrixF whole, first, second;
+    set.Read(0, whole);
+    FeatureSubset(set, {0}, 0, 0.5).Read(0, first);
+    FeatureSubset(set, {0}, 0.5, 1).Read(0, second);
+    ASSERT_EQ(first.cols() + second.cols(), count);
+    EXPECT_EQ(first, whole.leftCols(first.cols()));
+    EXPECT_EQ(second, whole.rightCols(second.cols()));
+  }
+}
+
 // Four sets one after the other, the second and the last empty.
 JoinedFeatureSet JoinOfFour() {
   const auto first = std::make_shared<MemoryFeatureSet>(2);

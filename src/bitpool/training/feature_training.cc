@@ -42,6 +42,21 @@ std::string DigestOf(const Labels& labels) {
   return ContentDigest(std::as_bytes(std::span(classes)));
 }
 
+// Of the descriptors of a few images, spread over all of them: enough to tell whether the features
+// were made again in another way.
+std::string DigestOf(const FeatureSet& features) {
+  constexpr Index kMostImages = 16;
+  const Index count = std::min(kMostImages, features.size());
+  std::string digests;
+  MatrixF descriptors;
+  for (Index i = 0; i < count; ++i) {
+    features.Read(i * features.size() / count, descriptors);
+    digests += ContentDigest(
+        std::as_bytes(std::span(descriptors.data(), static_cast<size_t>(descriptors.size()))));
+  }
+  return ContentDigest(std::as_bytes(std::span(digests)));
+}
+
 // What a checkpoint belongs to.
 nlohmann::json JobOf(const FeatureTraining& training, const FeatureSet& features, uint64_t seed) {
   Index descriptors = 0;
@@ -53,24 +68,25 @@ nlohmann::json JobOf(const FeatureTraining& training, const FeatureSet& features
   job["images"] = features.size();
   job["dimension"] = features.dimension();
   job["descriptors"] = descriptors;
+  job["content"] = DigestOf(features);
   if (training.labels != nullptr) job["labels"] = DigestOf(*training.labels);
   return job;
 }
 
 // A method of local features, from records of the images.
 Trained<HashModel> OnRecords(Env& env, const FeatureTraining& training, const FeatureSet& features,
-                             const ViewWhitening* whitening, const RunContext& context) {
+                             const nlohmann::json& job, const ViewWhitening* whitening,
+                             const RunContext& context) {
   const fs::path checkpoint = Beside(training.output, ".checkpoint");
-  const nlohmann::json job = JobOf(training, features, context.seed());
   JointRun run;
   if (training.resume && env.Exists(checkpoint)) run.resume = LoadCheckpoint(env, checkpoint, job);
   run.observer = [&](const JointState& state) { SaveCheckpoint(env, checkpoint, state, job); };
   std::optional<Labels> labels;
   if (training.labels != nullptr) labels = LabelsOfRecords(features, *training.labels);
-  const auto records =
-      MakeRecordStore(env, features, training.memory, Beside(training.output, ".records"));
-  std::vector<std::string> skipped =
-      ReduceImages(features, ValueOf(training.settings, "normalise") != 0, *records, context);
+  const bool normalise = ValueOf(training.settings, "normalise") != 0;
+  const auto records = MakeRecordStore(env, features, PrecisionFor(normalise), training.memory,
+                                       Beside(training.output, ".records"));
+  std::vector<std::string> skipped = ReduceImages(features, normalise, *records, context);
   Trained<HashModel> trained = TrainOnRecords(training.settings,
                                               {.records = *records,
                                                .labels = labels ? &*labels : nullptr,
@@ -138,7 +154,9 @@ Trained<HashModel> TrainOnFeatures(Env& env, const FeatureTraining& training,
   const auto train = [&] {
     if (method.learns_from == LearnsFrom::kLocalFeatures) {
       const auto metric = LearnMetric(training.settings, features, context);
-      return OnRecords(env, training, pictures, metric ? &*metric : nullptr, context);
+      // The views belong to the job too, since the metric comes from them.
+      const nlohmann::json job = JobOf(training, metric ? features : pictures, context.seed());
+      return OnRecords(env, training, pictures, job, metric ? &*metric : nullptr, context);
     }
     const bool views = TakesViews(training.settings);
     return OnPooledVectors(env, training, views ? features : pictures, context);

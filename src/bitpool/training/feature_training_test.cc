@@ -107,8 +107,12 @@ TEST_P(JointTraining, ResumesAfterAnInterruptionToTheSameModel) {
   EXPECT_EQ(part.summary.iterations.size(), 1U);
   EXPECT_EQ(FilesIn(folder), 1U) << "the checkpoint stays";
 
-  training.settings.options["gamma"] = 2;
   training.resume = true;
+  const MemoryFeatureSet as_many = SmallScenes(80, 10, 10, 2);  // but not the same
+  ExpectError(ErrorCode::kInvalidArgument, {"content"},
+              [&] { TrainOnFeatures(Env::Posix(), training, as_many, RunContext()); });
+
+  training.settings.options["gamma"] = 2;
   ExpectError(ErrorCode::kInvalidArgument, {"gamma"},
               [&] { TrainOnFeatures(Env::Posix(), training, images, RunContext()); });
   training.settings.options["gamma"] = 1;

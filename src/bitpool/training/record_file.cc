@@ -115,12 +115,13 @@ std::span<const std::byte> FileRecords::ReadBytes(Index image,
 }
 
 std::unique_ptr<RecordStore> MakeRecordStore(Env& env, const FeatureSet& features,
-                                             uint64_t memory_bytes,
+                                             RecordPrecision precision, uint64_t memory_bytes,
                                              const std::filesystem::path& spill_path) {
   uint64_t bytes = 0;
   for (Index image = 0; image < features.size(); ++image) {
     const Index descriptors = features.descriptor_count(image);
-    if (descriptors > 0) bytes += ImageRecord::PackedBytes(features.dimension(), descriptors);
+    if (descriptors == 0) continue;
+    bytes += ImageRecord::PackedBytes(features.dimension(), descriptors, precision);
   }
   if (bytes <= memory_bytes) return std::make_unique<MemoryRecords>(features.dimension());
   return std::make_unique<FileRecords>(env, spill_path, features.dimension());

@@ -51,10 +51,10 @@ class FileRecords : public RecordStore {
   std::optional<Container> container_;       // from Finish on
 };
 
-// A store for the records of all images: in memory when they fit into `memory_bytes`, else in a
-// scratch file.
+// A store for the records of all images in this precision: in memory when they fit into
+// `memory_bytes`, else in a scratch file.
 std::unique_ptr<RecordStore> MakeRecordStore(Env& env, const FeatureSet& features,
-                                             uint64_t memory_bytes,
+                                             RecordPrecision precision, uint64_t memory_bytes,
                                              const std::filesystem::path& spill_path);
 
 }  // namespace bitpool

@@ -29,9 +29,11 @@ MemoryFeatureSet SomeImages(Index dimension, Index count) {
   return images;
 }
 
-std::vector<std::byte> SomeRecord(Index dimension, Index descriptors, uint64_t seed = 1) {
+std::vector<std::byte> SomeRecord(Index dimension, Index descriptors,
+                                  RecordPrecision precision = RecordPrecision::kHalf,
+                                  uint64_t seed = 1) {
   Random random(seed);
-  return ImageRecord::Reduce(random.NormalMatrix(dimension, descriptors)).Pack();
+  return ImageRecord::Reduce(random.NormalMatrix(dimension, descriptors), precision).Pack();
 }
 
 TEST(FileRecords, AreThoseInMemory) {
@@ -192,9 +194,10 @@ TEST(FileRecords, AnyFailureLeavesNothingBehind) {
   const TempFolder folder;
   const auto write = [&](Env& env) {
     FileRecords records(env, folder / "r", 40);
-    for (uint64_t i = 0; i < 300; ++i) records.Append(SomeRecord(40, 50, i));  // several buffers
+    for (uint64_t i = 0; i < 300; ++i)
+      records.Append(SomeRecord(40, 50, RecordPrecision::kHalf, i));  // several buffers
     records.Finish();
-    EXPECT_EQ(records.Read(299).Pack(), SomeRecord(40, 50, 299));
+    EXPECT_EQ(records.Read(299).Pack(), SomeRecord(40, 50, RecordPrecision::kHalf, 299));
   };
   FaultyEnv counting(0);
   write(counting);
@@ -243,9 +246,11 @@ TEST(FileRecords, KeepsTheOrderOfCalls) {
 TEST(RecordStore, PackedBytesAreThoseOfPack) {
   for (const Index dimension : {1, 4, 7}) {
     for (const Index descriptors : {1, 2, 3, 4, 5, 50}) {
-      EXPECT_EQ(ImageRecord::PackedBytes(dimension, descriptors),
-                SomeRecord(dimension, descriptors).size())
-          << dimension << " × " << descriptors;
+      for (const auto precision : {RecordPrecision::kHalf, RecordPrecision::kSingle}) {
+        EXPECT_EQ(ImageRecord::PackedBytes(dimension, descriptors, precision),
+                  SomeRecord(dimension, descriptors, precision).size())
+            << dimension << " × " << descriptors;
+      }
     }
   }
 }
@@ -259,7 +264,8 @@ TEST(RecordStore, SpillsWhatDoesNotFit) {
     if (descriptors > 0) needed += SomeRecord(7, descriptors).size();
   }
   const auto in_file = [&](uint64_t memory) {
-    const auto store = MakeRecordStore(Env::Posix(), images, memory, folder / "r");
+    const auto store =
+        MakeRecordStore(Env::Posix(), images, RecordPrecision::kHalf, memory, folder / "r");
     ReduceImages(images, true, *store, RunContext());
     EXPECT_EQ(store->dimension(), 7);
     EXPECT_EQ(store->Read(0).has_gram(), false);

@@ -1,6 +1,7 @@
 #include "bitpool/training/tune_criterion.h"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 #include <utility>
 
@@ -107,10 +108,16 @@ TuneCriterion::TuneCriterion(const HeldOut& held_out, const RunContext& context)
 }
 
 double TuneCriterion::Score(const HashModel& model, const RunContext& context) const {
-  return 100 * EvaluateCodes(Encode(model, database_, *database_images_, context),
-                             Encode(model, queries_, *query_images_, context), *truth_,
-                             HashingProtocol(), context)
-                   .mean_ap;
+  const double mean_ap = EvaluateCodes(Encode(model, database_, *database_images_, context),
+                                       Encode(model, queries_, *query_images_, context), *truth_,
+                                       HashingProtocol(), context)
+                             .mean_ap;
+  if (std::isnan(mean_ap)) {
+    throw Error(ErrorCode::kInvalidArgument,
+                "no two of the held-out images share a class, so nothing can be judged by them: "
+                "expected more images of each class");
+  }
+  return 100 * mean_ap;
 }
 
 std::string TuneCriterion::Describe(bool unseen_classes) const {

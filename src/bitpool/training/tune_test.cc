@@ -248,6 +248,14 @@ TEST(Tune, ImagesOfOneDescriptorNeedLabels) {
   EXPECT_THROW(Tune(options, images, nullptr, RunContext()), Error);
 }
 
+// With a class for every image no held-out image has a right answer, and no candidate a score.
+TEST(Tune, NeedsClassesThatAreThereTwice) {
+  const MemoryFeatureSet images = SmallScenes(60, 8, 6, 1);
+  const Labels alone = SceneClasses(60, 60, 60);
+  EXPECT_THAT(RefusalOf([&] { Tune(TuneOptionsOf("cca-itq"), images, &alone, RunContext()); }),
+              ::testing::HasSubstr("share a class"));
+}
+
 // The compared methods keep their authors' settings; how their vectors are pooled is chosen.
 TEST(Tune, OfOtherMethodsWithLabelsChoosesThePoolingAlone) {
   const MemoryFeatureSet images = SmallScenes(60, 8, 6, 1);

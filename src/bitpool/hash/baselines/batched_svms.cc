@@ -167,7 +167,10 @@ class NewtonSolver {
       scaled = inverse.cwiseProduct(residual);
       const Eigen::RowVectorXd next = residual.cwiseProduct(scaled).colwise().sum();
       if ((next.array() <= goal.array()).all()) break;
-      conjugate = scaled + conjugate * next.cwiseQuotient(squared).asDiagonal();
+      // A column may be solved exactly, after which this would be 0/0.
+      const Eigen::RowVectorXd turn =
+          (squared.array() > 0).select(next.array() / squared.array(), 0.0);
+      conjugate = scaled + conjugate * turn.asDiagonal();
       squared = next;
     }
     return solution;

@@ -221,6 +221,17 @@ TEST(BinaryAutoencoder, OddData) {
   EXPECT_THAT(RefusalOf([&] { train(broken, InitialCodes(data, 4)); }), HasSubstr("17"));
 }
 
+// Few different samples: some hash functions are solved exactly, others not yet.
+TEST(BinaryAutoencoder, BinaryVectors) {
+  for (uint64_t seed = 1; seed <= 20; ++seed) {
+    const MatrixF data = (Random(seed).NormalMatrix(4, 100).array() > 0).cast<float>().matrix();
+    const auto trained =
+        TrainBinaryAutoencoder({.bits = 13}, MatrixColumns(data), InitialCodes(data, 13),
+                               RunContext({.threads = 2, .seed = seed}));
+    EXPECT_TRUE(EncoderMap(trained.model).weights.allFinite()) << "seed " << seed;
+  }
+}
+
 TEST(BinaryAutoencoder, RefusesWhatDoesNotFit) {
   const MatrixF data = MakeData(6, 300, 13);
   const RunContext context({.threads = 1});

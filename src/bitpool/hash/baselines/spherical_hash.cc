@@ -20,6 +20,9 @@ namespace bitpool {
 namespace {
 
 constexpr size_t kSphSamples = 1024;
+// After this many moves without a better balance the spheres are put back where it was best: where
+// many samples are equal, no balance may be possible, and the centres repel each other for ever.
+constexpr int kFruitlessMoves = 20;
 constexpr Index kPivotSamples = 5;  // a centre starts as the mean of this many, as the authors do
 constexpr uint64_t kSphSampleStream = 1, kPivotStream = 2;
 
@@ -111,6 +114,17 @@ class SpherePlacement {
     return (centres.colwise() + mean_.cast<double>()).cast<float>();
   }
   const VectorF& squared_radii() const { return squared_radii_; }
+
+  // Where the spheres are, so that they can be put back there.
+  struct Placement {
+    MatrixD combination;
+    VectorF squared_radii;
+  };
+  Placement placement() const { return {combination_, squared_radii_}; }
+  void PutBack(const Placement& placement) {
+    combination_ = placement.combination;
+    squared_radii_ = placement.squared_radii;
+  }
 
  private:
   size_t Samples() const { return static_cast<size_t>(products_.rows()); }
@@ -211,7 +225,9 @@ std::shared_ptr<const SphereEncoder> PlaceSpheres(const SphericalHashOptions& op
                                                   TrainingSummary& summary) {
   const MatrixF pivots = DrawPivots(samples, options.bits, context.MakeRandom(kPivotStream));
   SpherePlacement spheres(samples, pivots, mean, context);
-  spheres.Measure();
+  double least_error = spheres.Measure().mean_error;
+  SpherePlacement::Placement best = spheres.placement();
+  int moves_since_best = 0;
   Progress progress = context.StartProgress("spherical hashing", "iterations",
                                             static_cast<uint64_t>(options.iterations));
   for (int i = 0; i < options.iterations && !summary.converged; ++i) {
@@ -225,6 +241,14 @@ std::shared_ptr<const SphereEncoder> PlaceSpheres(const SphericalHashOptions& op
     iteration.seconds = watch.seconds();
     summary.converged = balance.mean_error <= options.mean_tolerance &&
                         balance.deviation <= options.deviation_tolerance;
+    if (balance.mean_error < least_error) {
+      least_error = balance.mean_error;
+      best = spheres.placement();
+      moves_since_best = 0;
+    } else if (++moves_since_best == kFruitlessMoves && !summary.converged) {
+      spheres.PutBack(best);
+      break;
+    }
     progress.Advance();
   }
   return std::make_shared<SphereEncoder>(spheres.Centres(), spheres.squared_radii());

@@ -238,6 +238,16 @@ TEST(SphericalHash, OneBitFewSamplesAndEqualSamples) {
   EXPECT_EQ(TrainSph(two_places, {.bits = 6}).model.bits(), 6);
 }
 
+// No spheres hold half of them: the centres must not flee for ever.
+TEST(SphericalHash, ThreePlacesKeepTheSpheresNear) {
+  MatrixF three_places(2, 60);
+  for (Index i = 0; i < 60; ++i) three_places.col(i) = Random(1 + i % 3).NormalMatrix(2, 1);
+  const auto trained = TrainSph(three_places, {.bits = 8});
+  const MatrixF projections = trained.model.encoder->Project(three_places);
+  EXPECT_TRUE(projections.allFinite());
+  EXPECT_LT(projections.cwiseAbs().maxCoeff(), 1e4F);
+}
+
 TEST(SphericalHash, Refuses) {
   EXPECT_THROW(SphericalHashOptions{.bits = 0}.Validate(), Error);
   EXPECT_THROW(SphericalHashOptions{.iterations = -1}.Validate(), Error);
