@@ -116,8 +116,7 @@ int Serve(ServeCommand command, const Session& session) {
                              server.port()));
   std::fflush(stdout);
   while (!context.stopped()) std::this_thread::sleep_for(kBetweenLooks);
-  service.Stop();
-  server.Stop();
+  service.Stop([&server] { server.Stop(); });
   return kExitFine;
 }
 

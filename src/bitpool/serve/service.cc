@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <exception>
 #include <nlohmann/json.hpp>
 
 #include "bitpool/base/error.h"
@@ -130,10 +131,27 @@ void Service::Follow() {
   }
 }
 
-void Service::Stop() {
+void Service::Stop(const std::function<void()>& end_transport) {
   state_.ready = false;
   state_.jobs.StopAll();
-  for (const auto& index : state_.indexes) index->Save();
+  end_transport();
+  SaveIndexes();
+}
+
+void Service::SaveIndexes() {
+  std::exception_ptr first;
+  for (const auto& index : state_.indexes) {
+    try {
+      index->Save();
+    } catch (const std::exception& error) {
+      if (!first) {
+        first = std::current_exception();
+      } else if (log_) {
+        log_(error.what());
+      }
+    }
+  }
+  if (first) std::rethrow_exception(first);
 }
 
 Access Service::CallerAccess(const HttpRequest& request) const {

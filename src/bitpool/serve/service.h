@@ -32,8 +32,10 @@ class Service : public HttpHandler {
   void AddModel(const std::string& name, const std::filesystem::path& file);
   // Follows the libraries from now on; `transport` gives the state of the transport.
   void Start(std::function<HttpServerStatus()> transport);
-  // Ceases to be ready, stops the jobs and writes what was changed. Throws as SaveIndex.
-  void Stop();
+  // Ceases to be ready, stops the jobs, has `end_transport` answer what was sent and take no more,
+  // and then writes what was changed: what was acknowledged is in the files. Every index is written
+  // that can be; throws as SaveIndex for the first that cannot.
+  void Stop(const std::function<void()>& end_transport = [] {});
   // `log` gets a line for every answer that shows a mistake of ours, from any thread.
   void set_log(std::function<void(const std::string&)> log) { log_ = std::move(log); }
 
@@ -54,6 +56,7 @@ class Service : public HttpHandler {
   HttpResponse StartSession(const RouteCall& call);
   void RequireNewName(bool taken, const std::string& name) const;
   void Follow();
+  void SaveIndexes();
 
   Env& env_;
   ServiceState state_;

@@ -197,6 +197,34 @@ TEST_F(IndexRoutesTest, CodesComeAndGoAndAreSaved) {
   EXPECT_FALSE(saved->Contains(0));
 }
 
+// The transport answers what was sent before it ends, and an answer is a promise.
+TEST_F(IndexRoutesTest, WhatIsAcknowledgedWhileTheServerEndsIsSaved) {
+  service->Stop(
+      [&] { EXPECT_EQ(Post("/v1/indexes/codes/add", "{\"codes\": [\"00ff\"]}").status, 200); });
+  EXPECT_EQ(OpenIndex(Env::Posix(), file, true, RunContext())->size(), 4);
+}
+
+TEST_F(IndexRoutesTest, AnIndexThatCannotBeSavedKeepsNoOtherFromIt) {
+  const std::filesystem::path lost = folder.base() / "lost", other = folder.base() / "other.bpi";
+  std::filesystem::create_directories(lost);
+  for (const auto& copy : {lost / "first.bpi", lost / "second.bpi", other}) {
+    std::filesystem::copy_file(file, copy);
+  }
+  std::vector<std::string> log;
+  service = std::make_unique<Service>(Env::Posix(), ServiceOptions());
+  service->set_log([&](const std::string& line) { log.push_back(line); });
+  service->AddIndex("first", lost / "first.bpi");
+  service->AddIndex("second", lost / "second.bpi");
+  service->AddIndex("other", other);
+  for (const char* name : {"first", "second", "other"}) {
+    Post(fmt::format("/v1/indexes/{}/add", name), "{\"codes\": [\"00ff\"]}");
+  }
+  std::filesystem::remove_all(lost);
+  testing::ExpectError(ErrorCode::kNotFound, {"lost"}, [&] { service->Stop(); });
+  EXPECT_EQ(log.size(), 1U);
+  EXPECT_EQ(OpenIndex(Env::Posix(), other, true, RunContext())->size(), 4);
+}
+
 TEST_F(IndexRoutesTest, IdsAreNotGivenTwice) {
   EXPECT_EQ(Json(Post("/v1/indexes/codes/add", "{\"codes\": [\"00ff\"]}"))["first_id"], 3);
   Post("/v1/indexes/codes/remove", "{\"ids\": [3]}");
