@@ -94,6 +94,20 @@ void Move(Env& env, const fs::path& from, const fs::path& to) {
   env.Rename(from, to);
 }
 
+// Throws unless the file is the one that was indexed. `which` says whose it is. A link is none:
+// what it leads to may be about to go.
+void RequireAsIndexed(Env& env, const fs::path& file, const DecidedPicture& picture,
+                      const char* which) {
+  const auto require = [&](bool fine, const char* what) {
+    if (!fine) throw Error(ErrorCode::kInvalidArgument, fmt::format("{} {}", which, what));
+  };
+  require(env.Exists(file), "is not there");
+  require(env.Canonical(file) == env.Canonical(file.parent_path()) / file.filename(), "is a link");
+  const FileStatus status = env.Status(file);
+  require(status.kind == FileKind::kFile, "is not a regular file");
+  require(status.size == picture.size, "was changed since it was indexed");
+}
+
 json Ids(const std::vector<DecidedPicture>& pictures) {
   json ids = json::array();
   for (const DecidedPicture& picture : pictures) ids.push_back(picture.id);
@@ -174,24 +188,39 @@ void DecisionLog::Index() {
   }
 }
 
-ServedDecision DecisionLog::Add(ServedDecision decision, bool move, const fs::path& root) {
+void DecisionLog::MoveToTrash(const ServedDecision& decision, size_t picture,
+                              const PictureRoots& roots) {
+  const DecidedPicture& gone = decision.gone[picture];
+  const fs::path file = roots.Locate(gone.path);
+  RequireAsIndexed(env_, file, gone, "the file");
+  if (!decision.keeper.empty()) {
+    const DecidedPicture& kept = decision.kept[decision.keeper[picture]];
+    const fs::path kept_file = roots.Locate(kept.path);
+    RequireAsIndexed(env_, kept_file, kept, "the copy to keep");
+    if (env_.Canonical(kept_file) == env_.Canonical(file))
+      throw Error(ErrorCode::kInvalidArgument, "the file is the copy to keep");
+  }
+  Move(env_, file, TrashOf(decision, gone));
+}
+
+ServedDecision DecisionLog::Add(ServedDecision decision, bool move, const PictureRoots& roots) {
   const std::lock_guard lock(mutex_);
   decision.number = last_number_ + 1;
   decision.time = TimeNow();
   decision.moved = move && !decision.gone.empty();
   Save(decision);
   if (!move) return decision;
-  for (const DecidedPicture& picture : decision.gone) {
+  for (size_t i = 0; i < decision.gone.size(); ++i) {
     try {
-      Move(env_, root / picture.path, TrashOf(decision, picture));
+      MoveToTrash(decision, i, roots);
     } catch (const Error& error) {
-      decision.failures.emplace_back(picture.path, error.reason());
+      decision.failures.emplace_back(decision.gone[i].path, error.reason());
     }
   }
   return decision;
 }
 
-ServedDecision DecisionLog::Undo(uint64_t number, const fs::path& root) {
+ServedDecision DecisionLog::Undo(uint64_t number, const PictureRoots& roots) {
   const std::lock_guard lock(mutex_);
   const auto found = decisions_.find(number);
   if (found == decisions_.end())
@@ -200,10 +229,10 @@ ServedDecision DecisionLog::Undo(uint64_t number, const fs::path& root) {
   if (decision.undone)
     throw ProblemError(409, "conflict", fmt::format("decision {} was undone already", number));
   for (const DecidedPicture& picture : decision.gone) {
-    const fs::path trashed = TrashOf(decision, picture);
-    if (!decision.moved || !env_.Exists(trashed)) continue;
+    if (!decision.moved) break;
     try {
-      Move(env_, trashed, root / picture.path);
+      const fs::path file = roots.Locate(picture.path), trashed = TrashOf(decision, picture);
+      if (env_.Exists(trashed)) Move(env_, trashed, file);
     } catch (const Error& error) {
       decision.failures.emplace_back(picture.path, error.reason());
     }

@@ -13,6 +13,7 @@
 
 #include "bitpool/catalog/catalogue.h"
 #include "bitpool/io/env.h"
+#include "bitpool/serve/picture_roots.h"
 
 namespace bitpool {
 
@@ -52,11 +53,11 @@ class DecisionLog {
   DecisionLog(Env& env, const std::filesystem::path& library);
 
   // Records a decision first, and then moves what is to go, if asked to. What cannot be moved stays
-  // and is among the failures. `root` is the folder of the pictures.
-  ServedDecision Add(ServedDecision decision, bool move, const std::filesystem::path& root);
+  // and is among the failures; so does a picture whose copy to keep is not there as it was indexed.
+  ServedDecision Add(ServedDecision decision, bool move, const PictureRoots& roots);
   // Moves back what was moved and forgets the decision. Throws ProblemError: 404 when there is
   // none, 409 when it was undone.
-  ServedDecision Undo(uint64_t number, const std::filesystem::path& root);
+  ServedDecision Undo(uint64_t number, const PictureRoots& roots);
 
   std::vector<ServedDecision> List() const;  // the newest first
   uint64_t trashed() const;                  // pictures in the trash folder
@@ -71,6 +72,8 @@ class DecisionLog {
   std::filesystem::path TrashOf(const ServedDecision& decision,
                                 const DecidedPicture& picture) const;
   void Save(const ServedDecision& decision);
+  // Throws what keeps this picture, of those that are to go, where it is.
+  void MoveToTrash(const ServedDecision& decision, size_t picture, const PictureRoots& roots);
   void Index();  // what the questions need
 
   Env& env_;

@@ -237,7 +237,7 @@ HttpResponse Decide(const RouteCall& call, const ServiceState& state) {
   const bool move = state.options.allow_changes;
   if (decision.action == "trash") RequireLeave(state);
   decision.in_library = NoteInLibrary(served.library(), decision);
-  decision = served.decisions().Add(std::move(decision), move, served.root());
+  decision = served.decisions().Add(std::move(decision), move, served.roots());
   if (decision.moved) ForgetMoved(served, decision);
   served.duplicates().Forget();
   return JsonResponse(ToJson(decision));
@@ -260,7 +260,7 @@ HttpResponse Undo(const RouteCall& call, ServiceState& state) {
     return one.number == number && one.moved;
   });
   if (moves) RequireLeave(state);
-  const ServedDecision decision = served.decisions().Undo(number, served.root());
+  const ServedDecision decision = served.decisions().Undo(number, served.roots());
   ForgetInLibrary(served.library(), decision.in_library);
   served.duplicates().Forget();
   // What came back is found and encoded again.
@@ -306,7 +306,7 @@ HttpResponse Script(const RouteCall& call, const ServiceState& state) {
   return {.headers = {{"Content-Type", "text/x-shellscript"},
                       {"Content-Disposition", "attachment; filename=move-duplicates.sh"},
                       {"Cache-Control", "no-store"}},
-          .body = MoveScript(served.root(), groups)};
+          .body = MoveScript(served.roots().root, groups)};
 }
 
 }  // namespace

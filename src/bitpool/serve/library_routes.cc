@@ -12,7 +12,7 @@ using nlohmann::json;
 json LibraryJson(const ServiceState& state, ServedLibrary& served) {
   const std::shared_ptr<Job> job = state.jobs.Running(served.name());
   json result = {{"name", served.name()},
-                 {"folder", ShownName(served.root().native())},
+                 {"folder", ShownName(served.roots().root.native())},
                  {"indexed", false},
                  {"pictures", 0},
                  {"failed", 0},

@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "bitpool/image/decode.h"
 #include "bitpool/serve/parameters.h"
 
@@ -17,12 +15,7 @@ CataloguedPicture RequirePicture(const ServedLibrary& served, const std::string&
 }
 
 std::filesystem::path PathOf(const ServedLibrary& served, const CataloguedPicture& picture) {
-  const std::filesystem::path path = picture.path;
-  // No update writes such a path: somebody else has changed the catalogue.
-  if (std::ranges::find(path, "..") != path.end()) {
-    throw Error(ErrorCode::kCorrupt, served.name(), "a path that leads out of the library");
-  }
-  return served.root() / path;
+  return InContext(served.name(), [&] { return served.roots().Locate(picture.path); });
 }
 
 std::vector<std::byte> ReadOriginal(const ServedLibrary& served, const CataloguedPicture& picture) {

@@ -65,10 +65,10 @@ void ServedLibrary::Follow() {
   moment_ = std::move(next);
 }
 
-fs::path ServedLibrary::root() const {
+PictureRoots ServedLibrary::roots() const {
   if (const std::optional<LibrarySnapshot> snapshot = TrySnapshot())
-    return env_.Canonical(snapshot->root());
-  return env_.Canonical(library_->folder().path()).parent_path();
+    return {.root = env_.Canonical(snapshot->root()), .further = snapshot->facts().folders};
+  return {.root = env_.Canonical(library_->folder().path()).parent_path()};
 }
 
 }  // namespace bitpool

@@ -14,6 +14,7 @@
 #include "bitpool/serve/duplicate_groups.h"
 #include "bitpool/serve/followed_codes.h"
 #include "bitpool/serve/picture_listing.h"
+#include "bitpool/serve/picture_roots.h"
 
 namespace bitpool {
 
@@ -51,8 +52,8 @@ class ServedLibrary {
   // Takes over what was changed, including by other processes.
   void Follow();
 
-  // The folder of pictures.
-  std::filesystem::path root() const;
+  // Where the pictures are.
+  PictureRoots roots() const;
 
  private:
   Env& env_;

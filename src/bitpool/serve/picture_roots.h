@@ -1,0 +1,19 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace bitpool {
+
+// The folders that a library has its pictures in.
+struct PictureRoots {
+  std::filesystem::path root;             // relative paths begin here
+  std::vector<std::string> further = {};  // absolute paths begin with one of these
+
+  // The file at a path. Throws kCorrupt for one that leads out of the folders: no update writes
+  // such a path, so somebody else has changed the catalogue, or the file of a decision.
+  std::filesystem::path Locate(const std::string& path) const;
+};
+
+}  // namespace bitpool
