@@ -51,7 +51,8 @@ class Index {
 
   // Maps an index that was saved: ready at once, at any size.
   BITPOOL_EXPORT static Index Open(const std::filesystem::path& path, const Run& run = {});
-  // Writes the index as it is at this moment (.bpi) and replaces an existing file.
+  // Writes the index as it is at this moment (.bpi) and replaces an existing file. Codes that are
+  // mapped from a file are verified first.
   BITPOOL_EXPORT void Save(const std::filesystem::path& path) const;
 
   BITPOOL_EXPORT int bits() const;

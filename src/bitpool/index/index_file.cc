@@ -107,6 +107,7 @@ std::shared_ptr<const CodeSegment> OpenTables(const std::shared_ptr<const Contai
 
 void SaveIndex(Env& env, const std::filesystem::path& path, const IndexSnapshot& index,
                IfExists if_exists, int64_t next_id) {
+  index.RequireVerified();
   const std::shared_ptr<const CodeSegment> segment = index.Compacted();
   const size_t bytes = BytesPerCode(index.bits());
   nlohmann::json metadata = {{"bits", index.bits()},

@@ -16,7 +16,8 @@ namespace bitpool {
 
 // Saves what an index holds, without what was removed (.bpi). `next_id`, where it is beyond the ids
 // of the codes, is the first that was never used: it goes into the file, so that no id is given
-// twice.
+// twice. Waits as IndexSnapshot::RequireVerified and throws what that throws: a new file has
+// checksums of its own, which would call damaged codes fine.
 void SaveIndex(Env& env, const std::filesystem::path& path, const IndexSnapshot& index,
                IfExists if_exists, int64_t next_id = 0);
 

@@ -81,6 +81,21 @@ TEST(IndexFile, DamageIsFoundInTheBackgroundOfASearch) {
   }
 }
 
+// Its checksums would be made from the damaged codes, and nobody could tell any more.
+TEST(IndexFile, ADamagedIndexIsNotSavedAsAGoodOne) {
+  const TempFolder folder;
+  SaveIndex(Env::Posix(), folder / "a.bpi", SmallIndex(1)->Snapshot(), IfExists::kFail);
+  std::string bytes = testing::ToString(Env::Posix().Map(folder / "a.bpi")->bytes());
+  bytes[64 + 3] ^= 1;  // inside the blocks
+  WriteFile(Env::Posix(), folder / "a.bpi", testing::ToBytes(bytes), IfExists::kReplace);
+  const auto opened = OpenIndex(Env::Posix(), folder / "a.bpi", false, OneThread());
+  opened->Add(CodesOf32Bits(2, 1), std::vector<int64_t>{1000});
+  ExpectError(ErrorCode::kCorrupt, {"a.bpi", "\"blocks\""}, [&] {
+    SaveIndex(Env::Posix(), folder / "b.bpi", opened->Snapshot(), IfExists::kFail);
+  });
+  EXPECT_FALSE(Env::Posix().Exists(folder / "b.bpi"));
+}
+
 TEST(IndexFile, TheDigestTellsContentsApart) {
   const TempFolder folder;
   const auto digest_of = [&](const IndexSnapshot& index) {

@@ -86,7 +86,6 @@ void RemoveStrayFiles(const ChangingLibrary& library, const LibraryFacts& facts)
 void WriteIndexFile(const ChangingLibrary& library, const CatalogueSnapshot& catalogue,
                     const std::filesystem::path& file, LibraryFacts& facts) {
   const IndexSnapshot codes = LibraryIndex(library.env, library.folder).BringTo(catalogue, facts);
-  codes.RequireVerified();
   SaveIndex(library.env, file, codes, IfExists::kReplace);
   facts.index_generation = catalogue.generation();
   facts.index_digest = IndexFile::Open(library.env, file).digest();
