@@ -88,11 +88,12 @@ class StreamConnection final : public Connection,
 
   void CheckDeadline(Clock::time_point now) override {
     if (now < deadline_) return;
+    // While bytes keep coming, no read waits for any, and there is nothing to cancel.
+    if (std::exchange(expired_, false)) return Close();
     if (!waiting_) ++state_.timed_out;
-    ClearDeadline();
     // A slow sender is told so. An encrypted read that has begun cannot be left in the middle.
     if (!reading_ || std::is_same_v<Stream, TlsStream>) return Close();
-    expired_ = true;
+    expired_ = true;  // and the deadline stays for the next look
     error_code ignored;
     socket().cancel(ignored);
   }
@@ -166,7 +167,7 @@ class StreamConnection final : public Connection,
     reading_ = true;
     http::async_read_header(stream_, buffer_, *parser_, Then([this](error_code error, size_t) {
                               reading_ = false;
-                              if (error) return FailReading(error);
+                              if (error || expired_) return FailReading(error);
                               TakeHead();
                             }));
   }
@@ -246,7 +247,7 @@ class StreamConnection final : public Connection,
     reading_ = true;
     http::async_read(stream_, buffer_, *parser_, Then([this, lane](error_code error, size_t) {
                        reading_ = false;
-                       if (error) return FailReading(error);
+                       if (error || expired_) return FailReading(error);
                        request_.body = std::move(parser_->get().body());
                        Dispatch(lane);
                      }));

@@ -41,6 +41,8 @@ class ShortFeed : public EventFeed {
   int count_ = 0;
 };
 
+constexpr uint64_t kLargeBody = uint64_t{64} << 20;
+
 class TestHandler : public HttpHandler {
  public:
   std::variant<Admission, HttpResponse> Admit(const HttpRequest& head) override {
@@ -50,7 +52,7 @@ class TestHandler : public HttpHandler {
     }
     if (head.target == "/refused")
       return ProblemResponse({.status = 403, .code = "forbidden", .detail = "no"}, head.id);
-    return Admission{.body_limit = 1000};
+    return Admission{.body_limit = head.target == "/large" ? kLargeBody : 1000};
   }
   HttpResponse Handle(const HttpRequest& request) override {
     ++handled;
@@ -209,6 +211,25 @@ TEST_F(HttpServerTest, SlowSendersAreCutOff) {
   EXPECT_THAT(Ask("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\nabc", false),
               StartsWith("HTTP/1.1 408 "));
   EXPECT_EQ(server->status().timed_out, 2U);
+}
+
+// A body that comes as fast as it is read has its time, too, and what was set aside for it is free
+// again.
+TEST_F(HttpServerTest, BodiesWithoutEndAreCutOff) {
+  Begin({.body_bytes = kLargeBody, .bytes_in_flight = kLargeBody, .body_seconds = 0.2});
+  std::string chunks;
+  for (int i = 0; i < 20'000; ++i) chunks += "1\r\nx\r\n";
+  RawClient client(server->port());
+  client.Send("POST /large HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n");
+  uint64_t sent = 0;
+  while (sent < kLargeBody && client.Send(chunks)) sent += 20'000;
+  EXPECT_LT(sent, kLargeBody);
+  EXPECT_EQ(server->status().timed_out, 1U);
+  while (server->status().connections > 0) std::this_thread::yield();
+  EXPECT_THAT(Ask(fmt::format("POST /large HTTP/1.1\r\nHost: x\r\nContent-Length: {}\r\n"
+                              "Expect: 100-continue\r\n\r\n",
+                              kLargeBody)),
+              StartsWith("HTTP/1.1 100 "));
 }
 
 TEST_F(HttpServerTest, IdleConnectionsAreClosed) {
