@@ -89,9 +89,20 @@ HttpResponse AsJson(const Answers& answers) {
   return JsonResponse({{"results", std::move(results)}});
 }
 
+[[noreturn]] void RefuseRadius(const std::string& asked) {
+  throw ProblemError(400, "invalid_argument",
+                     fmt::format("radius: {}, expected at most {} answers in all: ask fewer "
+                                 "queries, or for a smaller radius or k",
+                                 asked, kMostAnswers));
+}
+
+// Every query has the room of the longest answer.
 HttpResponse AsRaw(const Answers& answers) {
   size_t width = 0;
   for (const auto& row : answers.rows) width = std::max(width, row.size());
+  if (width * answers.rows.size() > kMostAnswers) {
+    RefuseRadius(fmt::format("{} queries of up to {} answers", answers.rows.size(), width));
+  }
   std::vector<int64_t> ids(width * answers.rows.size(), -1);
   std::vector<int32_t> distances(ids.size(), -1);
   std::vector<double> scores(answers.scored ? ids.size() : 0);
@@ -145,13 +156,10 @@ Answers SearchCodes(const IndexSnapshot& index, const BinaryCodes& queries,
       row.push_back({.id = near.id, .score = 0, .distance = near.distance});
     }
     all += std::ssize(row);
-    if (all <= kMostAnswers) return;
-    throw ProblemError(400, "invalid_argument",
-                       fmt::format("radius: more than {} answers in all, expected fewer queries or "
-                                   "a smaller radius or k",
-                                   kMostAnswers));
+    if (all > kMostAnswers) RefuseRadius("more answers");
   };
   if (radius) {
+    if (queries.size() > kMostAnswers) RefuseRadius(fmt::format("{} queries", queries.size()));
     SearchRadius(index, queries, static_cast<int>(*radius), context, add);
   } else {
     const SearchResult result = index.Search(queries, k, context);

@@ -263,6 +263,21 @@ TEST_F(IndexRoutesTest, AnswersOfARequestAreLimited) {
   EXPECT_EQ(PostRaw("/v1/indexes/codes/search?radius=16", few).status, 200);
 }
 
+TEST_F(IndexRoutesTest, RadiusSearchesAreLimitedBeforeTheyTakeMemory) {
+  const std::string found(std::size_t{2} * 5000, '\x33'), missed(found.size(), '\xcc');
+  EXPECT_EQ(PostRaw("/v1/indexes/codes/add", found).status, 200);
+  // One query finds 5,000 codes, and in bytes all others would take as much room.
+  const std::string queries = found.substr(0, 2) + missed;
+  ExpectProblem(PostRaw("/v1/indexes/codes/search?radius=0", queries), 400, "invalid_argument",
+                "5001 queries of up to 5000 answers");
+  EXPECT_EQ(Post("/v1/indexes/codes/search?radius=0", queries, "application/octet-stream").status,
+            200);
+  EXPECT_EQ(PostRaw("/v1/indexes/codes/search?radius=0&k=100", queries).status, 200);
+  const std::string many(std::size_t{2} * 10'000'001, '\xcc');
+  ExpectProblem(PostRaw("/v1/indexes/codes/search?radius=0", many), 400, "invalid_argument",
+                "10000001 queries");
+}
+
 TEST_F(IndexRoutesTest, BodiesMayNotBeNestedWithoutEnd) {
   const std::string deep = "{\"codes\": " + std::string(1'000'000, '[');
   ExpectProblem(Post("/v1/indexes/codes/search", deep), 400, "invalid_request");
