@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <memory>
 
 #include "bitpool/base/error.h"
 
@@ -22,14 +23,31 @@ bool SaysTheSame(const Decision& a, const Decision& b) {
          std::minmax(ContentOf(b.first), ContentOf(b.second));
 }
 
-Decision Add(Catalogue& catalogue, Decision decision) {
-  for (const Decision& old : catalogue.Snapshot()->Decisions()) {
-    if (SaysTheSame(old, decision)) return old;
+std::vector<NotedDecision> AddAll(Catalogue& catalogue, const std::vector<Decision>& decisions) {
+  std::vector<NotedDecision> noted;
+  std::vector<Decision> known = catalogue.Snapshot()->Decisions();
+  std::unique_ptr<CatalogueBatch> batch;  // only for something new: another may be writing
+  for (const Decision& decision : decisions) {
+    const auto old = std::ranges::find_if(
+        known, [&](const Decision& one) { return SaysTheSame(one, decision); });
+    if (old != known.end()) {
+      noted.push_back({.decision = *old});
+      continue;
+    }
+    if (!batch) batch = catalogue.StartBatch(PictureSet::kCurrent);
+    known.push_back(decision);
+    known.back().id = batch->AddDecision(decision);
+    noted.push_back({.decision = known.back(), .is_new = true});
   }
-  const auto batch = catalogue.StartBatch(PictureSet::kCurrent);
-  decision.id = batch->AddDecision(decision);
-  batch->Commit();
-  return decision;
+  if (batch) batch->Commit();
+  return noted;
+}
+
+std::vector<PictureMark> MarksOfIds(const Catalogue& catalogue, std::span<const uint64_t> ids) {
+  const auto snapshot = catalogue.Snapshot();
+  std::vector<PictureMark> marks;
+  for (const uint64_t id : ids) marks.push_back(MarkOfId(*snapshot, id));
+  return marks;
 }
 
 }  // namespace
@@ -62,25 +80,30 @@ bool Decisions::IsKept(const CataloguedPicture& picture) const {
   });
 }
 
-Decision KeepApart(Catalogue& catalogue, uint64_t first, uint64_t second) {
-  Decision decision = {.kind = DecisionKind::kNotDuplicates};
-  {
-    const auto snapshot = catalogue.Snapshot();
-    decision.first = MarkOfId(*snapshot, first);
-    decision.second = MarkOfId(*snapshot, second);
+std::vector<NotedDecision> KeepApart(Catalogue& catalogue, std::span<const uint64_t> ids) {
+  const std::vector<PictureMark> marks = MarksOfIds(catalogue, ids);
+  std::vector<Decision> decisions;
+  for (size_t i = 0; i < ids.size(); ++i) {
+    for (size_t j = i + 1; j < ids.size(); ++j) {
+      if (ContentOf(marks[i]) == ContentOf(marks[j])) {
+        throw Error(ErrorCode::kInvalidArgument,
+                    fmt::format("pictures {} and {} have the same bytes: expected different ones, "
+                                "or a mark on each to be kept",
+                                ids[i], ids[j]));
+      }
+      decisions.push_back(
+          {.kind = DecisionKind::kNotDuplicates, .first = marks[i], .second = marks[j]});
+    }
   }
-  if (ContentOf(decision.first) == ContentOf(decision.second)) {
-    throw Error(ErrorCode::kInvalidArgument,
-                fmt::format("pictures {} and {} have the same bytes: expected different ones, or a "
-                            "mark on each to be kept",
-                            first, second));
-  }
-  return Add(catalogue, std::move(decision));
+  return AddAll(catalogue, decisions);
 }
 
-Decision KeepPicture(Catalogue& catalogue, uint64_t id) {
-  return Add(catalogue,
-             {.kind = DecisionKind::kKeep, .first = MarkOfId(*catalogue.Snapshot(), id)});
+std::vector<NotedDecision> KeepPictures(Catalogue& catalogue, std::span<const uint64_t> ids) {
+  std::vector<Decision> decisions;
+  for (PictureMark& mark : MarksOfIds(catalogue, ids)) {
+    decisions.push_back({.kind = DecisionKind::kKeep, .first = std::move(mark)});
+  }
+  return AddAll(catalogue, decisions);
 }
 
 }  // namespace bitpool

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <map>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -42,10 +43,16 @@ class Decisions {
   std::multimap<ContentKey, std::string> kept_;  // with the path
 };
 
-// Adds a decision, or finds that the same one is already there, and returns its id. Throws
-// kNotFound when a picture is not there, and kInvalidArgument where two pictures with the same
-// bytes are declared not to be duplicates.
-Decision KeepApart(Catalogue& catalogue, uint64_t first, uint64_t second);
-Decision KeepPicture(Catalogue& catalogue, uint64_t id);
+// A decision as it stands in the catalogue.
+struct NotedDecision {
+  Decision decision;
+  bool is_new = false;  // otherwise the same one was there already
+};
+
+// Decide that every two of these pictures are no duplicates, or that each of them is to be kept:
+// all of it or, when they throw, nothing. Throw kNotFound when a picture is not there, and
+// kInvalidArgument where two pictures with the same bytes are declared not to be duplicates.
+std::vector<NotedDecision> KeepApart(Catalogue& catalogue, std::span<const uint64_t> ids);
+std::vector<NotedDecision> KeepPictures(Catalogue& catalogue, std::span<const uint64_t> ids);
 
 }  // namespace bitpool

@@ -66,12 +66,36 @@ TEST(PictureLibrary, OfSeveralThatAreNoDuplicatesEveryPairIsDecided) {
   for (int i = 0; i < 4; ++i) ids.push_back(library->IdOf(fmt::format("{}.jpg", i)));
   EXPECT_TRUE(library->DecideNotDuplicates(std::vector<uint64_t>{}).empty());
   EXPECT_TRUE(library->DecideNotDuplicates(std::vector{ids[0]}).empty());
-  const std::vector<Decision> decisions = library->DecideNotDuplicates(ids);
+  std::vector<Decision> decisions;
   std::set<std::set<std::string>> pairs;
-  for (const Decision& one : decisions) pairs.insert({one.first.path, one.second.path});
+  for (const NotedDecision& one : library->DecideNotDuplicates(ids)) {
+    EXPECT_TRUE(one.is_new);
+    decisions.push_back(one.decision);
+    pairs.insert({one.decision.first.path, one.decision.second.path});
+  }
   EXPECT_EQ(decisions.size(), 6U);
   EXPECT_EQ(pairs.size(), 6U);  // each once
   EXPECT_EQ(library->ListDecisions(), decisions);
+  for (const NotedDecision& one : library->DecideNotDuplicates(ids)) EXPECT_FALSE(one.is_new);
+  EXPECT_EQ(library->ListDecisions(), decisions);
+}
+
+TEST(PictureLibrary, OfPicturesThatCannotAllBeDecidedNoneIs) {
+  PictureFolder pictures;
+  pictures.Write("1.jpg", FakePicture(1));
+  for (const char* copy : {"2.jpg", "3.jpg"}) pictures.Write(copy, FakePicture(2));
+  pictures.Update();
+  const auto library = PictureLibrary::Open(Env::Posix(), pictures.library());
+  std::vector<uint64_t> ids;
+  for (int i = 1; i <= 3; ++i) ids.push_back(library->IdOf(fmt::format("{}.jpg", i)));
+  testing::ExpectError(ErrorCode::kInvalidArgument, {"the same bytes"},
+                       [&] { library->DecideNotDuplicates(ids); });
+  ids[2] = 77;
+  testing::ExpectError(ErrorCode::kNotFound, {"no picture 77"},
+                       [&] { library->DecideNotDuplicates(ids); });
+  testing::ExpectError(ErrorCode::kNotFound, {"no picture 77"},
+                       [&] { library->DecideToKeep(ids); });
+  EXPECT_TRUE(library->ListDecisions().empty());
 }
 
 // Compared with joining everything within the radius, pair by pair.

@@ -2,11 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <utility>
 
 #include "bitpool/base/error.h"
 #include "bitpool/library/library_coder.h"
-#include "bitpool/library/library_decisions.h"
 #include "bitpool/library/library_thumbnails.h"
 #include "bitpool/library/library_writer.h"
 #include "bitpool/library/shared_library.h"
@@ -272,26 +272,25 @@ std::unique_ptr<Catalogue> PictureLibrary::OpenToDecide() const {
 }
 
 Decision PictureLibrary::DecideNotDuplicates(uint64_t first, uint64_t second) const {
-  Decision decision =
-      InContext(folder_.name(), [&] { return KeepApart(*OpenToDecide(), first, second); });
-  catalogue_->Refresh();
-  return decision;
-}
-
-std::vector<Decision> PictureLibrary::DecideNotDuplicates(std::span<const uint64_t> ids) const {
-  std::vector<Decision> decisions;
-  for (size_t i = 0; i < ids.size(); ++i) {
-    for (size_t j = i + 1; j < ids.size(); ++j) {
-      decisions.push_back(DecideNotDuplicates(ids[i], ids[j]));
-    }
-  }
-  return decisions;
+  return DecideNotDuplicates(std::array{first, second}).front().decision;
 }
 
 Decision PictureLibrary::DecideToKeep(uint64_t id) const {
-  Decision decision = InContext(folder_.name(), [&] { return KeepPicture(*OpenToDecide(), id); });
+  return DecideToKeep(std::array{id}).front().decision;
+}
+
+std::vector<NotedDecision> PictureLibrary::DecideNotDuplicates(
+    std::span<const uint64_t> ids) const {
+  if (ids.size() < 2) return {};  // needs no right to write
+  auto noted = InContext(folder_.name(), [&] { return KeepApart(*OpenToDecide(), ids); });
   catalogue_->Refresh();
-  return decision;
+  return noted;
+}
+
+std::vector<NotedDecision> PictureLibrary::DecideToKeep(std::span<const uint64_t> ids) const {
+  auto noted = InContext(folder_.name(), [&] { return KeepPictures(*OpenToDecide(), ids); });
+  catalogue_->Refresh();
+  return noted;
 }
 
 std::vector<Decision> PictureLibrary::ListDecisions() const {

@@ -16,6 +16,7 @@
 #include "bitpool/image/picture_views.h"
 #include "bitpool/io/env.h"
 #include "bitpool/io/file_lock.h"
+#include "bitpool/library/library_decisions.h"
 #include "bitpool/library/library_duplicates.h"
 #include "bitpool/library/library_folder.h"
 #include "bitpool/library/library_index.h"
@@ -126,9 +127,10 @@ class PictureLibrary {
   // nothing. Throw kNotFound when there is no such picture, and kInvalidArgument when two pictures
   // with the same bytes are declared not to be duplicates.
   Decision DecideNotDuplicates(uint64_t first, uint64_t second) const;
-  // The same of every two of these pictures.
-  std::vector<Decision> DecideNotDuplicates(std::span<const uint64_t> ids) const;
   Decision DecideToKeep(uint64_t id) const;
+  // The same of every two of these pictures, or of each: all of it or, when they throw, nothing.
+  std::vector<NotedDecision> DecideNotDuplicates(std::span<const uint64_t> ids) const;
+  std::vector<NotedDecision> DecideToKeep(std::span<const uint64_t> ids) const;
   std::vector<Decision> ListDecisions() const;  // in the order of ids
   // Throws kNotFound when there is no decision with this id.
   void UndoDecision(uint64_t id) const;

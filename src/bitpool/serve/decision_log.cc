@@ -258,6 +258,15 @@ uint64_t DecisionLog::trashed() const {
   return count;
 }
 
+std::set<uint64_t> DecisionLog::InLibrary() const {
+  const std::lock_guard lock(mutex_);
+  std::set<uint64_t> ids;
+  for (const auto& [number, decision] : decisions_) {
+    if (!decision.undone) ids.insert(decision.in_library.begin(), decision.in_library.end());
+  }
+  return ids;
+}
+
 bool DecisionLog::IsGone(const CataloguedPicture& picture) const {
   const std::lock_guard lock(mutex_);
   return gone_.contains({picture.path, {picture.content_hash, picture.size}});

@@ -62,6 +62,8 @@ class DecisionLog {
   std::vector<ServedDecision> List() const;  // the newest first
   uint64_t trashed() const;                  // pictures in the trash folder
 
+  // The decisions that the library itself keeps for those that are in force.
+  std::set<uint64_t> InLibrary() const;
   // Whether this picture is to go by a decision that is in force.
   bool IsGone(const CataloguedPicture& picture) const;
 

@@ -207,20 +207,44 @@ void RequireLeave(const ServiceState& state) {
                      "this server moves no pictures; --allow-changes lets it");
 }
 
-// Records in the library what later groups must respect, whoever looks for them.
-std::vector<uint64_t> NoteInLibrary(const PictureLibrary& library, const ServedDecision& decision) {
+// Records in the library what later groups must respect, whoever looks for them. Returns what is to
+// be forgotten with this decision: not what somebody else had decided before.
+std::vector<uint64_t> NoteInLibrary(const ServedLibrary& served, const ServedDecision& decision) {
+  std::vector<uint64_t> ids(decision.kept.size());
+  std::ranges::transform(decision.kept, ids.begin(), &DecidedPicture::id);
+  std::vector<NotedDecision> decisions;
+  if (decision.action == "keep") decisions = served.library().DecideToKeep(ids);
+  if (decision.action == "not_duplicates") decisions = served.library().DecideNotDuplicates(ids);
+  const std::set<uint64_t> ours = served.decisions().InLibrary();
   std::vector<uint64_t> noted;
-  const std::vector<DecidedPicture>& kept = decision.kept;
-  if (decision.action == "keep") {
-    for (const DecidedPicture& picture : kept) noted.push_back(library.DecideToKeep(picture.id).id);
+  for (const NotedDecision& one : decisions) {
+    if (one.is_new || ours.contains(one.decision.id)) noted.push_back(one.decision.id);
   }
-  if (decision.action != "not_duplicates") return noted;
-  std::vector<uint64_t> ids(kept.size());
-  std::ranges::transform(kept, ids.begin(), &DecidedPicture::id);
-  const std::vector<Decision> pairs = library.DecideNotDuplicates(ids);
-  noted.resize(pairs.size());
-  std::ranges::transform(pairs, noted.begin(), &Decision::id);
   return noted;
+}
+
+// Forgets what no other decision in force is noted by.
+void ForgetInLibrary(const ServedLibrary& served, const std::vector<uint64_t>& noted) {
+  const std::set<uint64_t> in_force = served.decisions().InLibrary();
+  for (const uint64_t id : noted) {
+    if (in_force.contains(id)) continue;
+    try {
+      served.library().UndoDecision(id);
+    } catch (const Error& error) {
+      if (error.code() != ErrorCode::kNotFound) throw;  // somebody else undid it
+    }
+  }
+}
+
+ServedDecision NoteDecision(ServedLibrary& served, ServedDecision decision, bool move) {
+  decision.in_library = NoteInLibrary(served, decision);
+  const std::vector<uint64_t> noted = decision.in_library;
+  try {
+    return served.decisions().Add(std::move(decision), move, served.roots());
+  } catch (...) {
+    ForgetInLibrary(served, noted);  // nobody could undo it
+    throw;
+  }
 }
 
 HttpResponse Decide(const RouteCall& call, const ServiceState& state) {
@@ -236,21 +260,10 @@ HttpResponse Decide(const RouteCall& call, const ServiceState& state) {
   }
   const bool move = state.options.allow_changes;
   if (decision.action == "trash") RequireLeave(state);
-  decision.in_library = NoteInLibrary(served.library(), decision);
-  decision = served.decisions().Add(std::move(decision), move, served.roots());
+  decision = NoteDecision(served, std::move(decision), move);
   if (decision.moved) ForgetMoved(served, decision);
   served.duplicates().Forget();
   return JsonResponse(ToJson(decision));
-}
-
-void ForgetInLibrary(const PictureLibrary& library, const std::vector<uint64_t>& noted) {
-  for (const uint64_t id : noted) {
-    try {
-      library.UndoDecision(id);
-    } catch (const Error& error) {
-      if (error.code() != ErrorCode::kNotFound) throw;  // somebody else undid it
-    }
-  }
 }
 
 HttpResponse Undo(const RouteCall& call, ServiceState& state) {
@@ -261,7 +274,7 @@ HttpResponse Undo(const RouteCall& call, ServiceState& state) {
   });
   if (moves) RequireLeave(state);
   const ServedDecision decision = served.decisions().Undo(number, served.roots());
-  ForgetInLibrary(served.library(), decision.in_library);
+  ForgetInLibrary(served, decision.in_library);
   served.duplicates().Forget();
   // What came back is found and encoded again.
   if (decision.moved) StartUpdate(state, served);

@@ -179,6 +179,35 @@ TEST_F(DuplicateRoutesTest, NotDuplicatesStaysDecidedUntilItIsUndone) {
   EXPECT_EQ(Groups("?kind=similar").size(), 1U);
 }
 
+TEST_F(DuplicateRoutesTest, ADecisionThatCannotBeNotedIsTakenBack) {
+  Begin();
+  folder.Write(".bitpool/decisions", "no folder");
+  const json body = {{"action", "not_duplicates"},
+                     {"pictures", {IdOf("edited1.jpg"), IdOf("edited2.jpg")}}};
+  EXPECT_NE(Post("/v1/libraries/photos/duplicates/decisions", body.dump()).status, 200);
+  EXPECT_TRUE(folder.Open().catalogue().Decisions().empty());
+  EXPECT_EQ(Groups("?kind=similar").size(), 1U);
+}
+
+TEST_F(DuplicateRoutesTest, WhatTwoDecisionsSayIsForgottenWithTheSecond) {
+  Begin();
+  const json body = {{"action", "not_duplicates"},
+                     {"pictures", {IdOf("edited1.jpg"), IdOf("edited2.jpg")}}};
+  const json first = Decide(body), second = Decide(body);
+  Undo(first["id"]);
+  EXPECT_EQ(Groups("?kind=similar").size(), 0U);
+  Undo(second["id"]);
+  EXPECT_EQ(Groups("?kind=similar").size(), 1U);
+}
+
+TEST_F(DuplicateRoutesTest, WhatWasDecidedElsewhereStays) {
+  const std::vector<uint64_t> ids = {IdOf("edited1.jpg"), IdOf("edited2.jpg")};
+  PictureLibrary::Open(Env::Posix(), folder.library())->DecideNotDuplicates(ids);
+  Begin();
+  Undo(Decide({{"action", "not_duplicates"}, {"pictures", ids}})["id"]);
+  EXPECT_EQ(folder.Open().catalogue().Decisions().size(), 1U);
+}
+
 // Whatever a file of a decision has become, the server starts and answers, and no file is replaced.
 TEST_F(DuplicateRoutesTest, DamagedFilesOfDecisionsDoNoHarm) {
   Begin();
