@@ -1,5 +1,6 @@
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <set>
 
 #include "bitpool/serve/service_testing.h"
@@ -134,6 +135,16 @@ TEST_F(DuplicateRoutesTest, WithLeaveTheyGoToTheTrashAndComeBack) {
   ExpectProblem(Ask({.method = "DELETE", .target = "/v1/libraries/photos/duplicates/decisions/1"}),
                 409, "conflict", "undone");
   service->Stop();
+}
+
+TEST_F(DuplicateRoutesTest, ThumbnailsGoWithTheirPictures) {
+  Begin({.allow_changes = true});
+  const LibraryThumbnails thumbnails(Env::Posix(), LibraryFolder(folder.library()));
+  const uint64_t gone = IdOf("other.jpg");
+  EXPECT_TRUE(std::ranges::binary_search(thumbnails.List(), gone));
+  Decide({{"action", "trash"}, {"pictures", {gone}}});
+  EXPECT_FALSE(std::ranges::binary_search(thumbnails.List(), gone));
+  EXPECT_EQ(thumbnails.List().size(), 4U);
 }
 
 TEST_F(DuplicateRoutesTest, NothingIsReplacedWhenItComesBack) {

@@ -4,6 +4,7 @@
 
 #include "bitpool/base/error.h"
 #include "bitpool/http/problem.h"
+#include "bitpool/library/library_thumbnails.h"
 #include "bitpool/library/library_writer.h"
 
 namespace bitpool {
@@ -16,6 +17,17 @@ nlohmann::json SummaryJson(const UpdateSummary& summary) {
           {"seconds", summary.seconds}};
 }
 
+// One that stays is litter: what was decided is done.
+void RemoveThumbnails(const ServedLibrary& served, const std::vector<uint64_t>& ids) {
+  const LibraryThumbnails thumbnails(served.env(), served.library().folder());
+  for (const uint64_t id : ids) {
+    try {
+      thumbnails.Remove(id);
+    } catch (const Error&) {  // perhaps another process was faster
+    }
+  }
+}
+
 }  // namespace
 
 void ForgetMoved(ServedLibrary& served, const ServedDecision& decision) {
@@ -26,10 +38,13 @@ void ForgetMoved(ServedLibrary& served, const ServedDecision& decision) {
   try {
     const LibraryWriter writer(served.env(), served.library().folder());
     const auto batch = writer.catalogue().StartBatch(PictureSet::kCurrent);
+    std::vector<uint64_t> removed;
     for (const DecidedPicture& picture : decision.gone) {
-      if (!stayed(picture)) batch->Remove(picture.path);
+      if (stayed(picture)) continue;
+      if (const auto id = batch->Remove(picture.path)) removed.push_back(*id);
     }
     batch->Commit();
+    RemoveThumbnails(served, removed);
   } catch (const Error& error) {
     if (error.code() != ErrorCode::kResources) throw;
   }
