@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <exception>
 #include <utility>
 
 #include "bitpool/base/error.h"
@@ -184,7 +185,18 @@ std::shared_ptr<Job> JobBoard::Start(const std::string& library, Work work) {
   const uint64_t number = ++last_;
   auto job = std::make_shared<Job>(std::to_string(number), library);
   jobs_[number] = job;
-  threads_[number] = std::thread([job, work = std::move(work)] {
+  try {
+    threads_[number] = Run(job, std::move(work));
+  } catch (const std::exception& error) {
+    threads_.erase(number);
+    job->End(JobState::kFailed, {},
+             fmt::format("its thread could not be started: {}", error.what()));
+  }
+  return job;
+}
+
+std::thread JobBoard::Run(const std::shared_ptr<Job>& job, Work work) {
+  return std::thread([job, work = std::move(work)] {
     try {
       nlohmann::json summary = work(*job);
       const bool stopped = job->stop_token().stop_requested();
@@ -197,7 +209,6 @@ std::shared_ptr<Job> JobBoard::Start(const std::string& library, Work work) {
       job->End(JobState::kFailed, {}, error.what());
     }
   });
-  return job;
 }
 
 // Jobs that ended long ago, and the threads of all that ended.

@@ -85,7 +85,8 @@ class JobBoard {
 
   ~JobBoard() { StopAll(); }
 
-  // The job of the library that is running, or a new one. Nothing after StopAll.
+  // The job of the library that is running, or a new one, which has failed already when the system
+  // has no thread for it. Nothing after StopAll.
   std::shared_ptr<Job> Start(const std::string& library, Work work);
   std::shared_ptr<Job> Find(const std::string& id) const;          // null when there is none
   std::shared_ptr<Job> Running(const std::string& library) const;  // null when there is none
@@ -96,6 +97,8 @@ class JobBoard {
 
  private:
   static constexpr size_t kMostKept = 100;
+  // Throws where the system has no thread, or no memory for one.
+  static std::thread Run(const std::shared_ptr<Job>& job, Work work);
   void ForgetOld();
 
   mutable std::mutex mutex_;

@@ -1,8 +1,12 @@
 #include "bitpool/serve/jobs.h"
 
 #include <gmock/gmock.h>
+#include <pthread.h>
 
 #include <future>
+#include <memory>
+#include <string>
+#include <thread>
 
 #include "bitpool/base/error.h"
 
@@ -89,6 +93,44 @@ TEST(JobBoardTest, OneAtATimeForALibrary) {
   board.StopAll();
   EXPECT_FALSE(first->running());
   EXPECT_EQ(board.Start("a", work), nullptr);
+}
+
+// No address space has room for the stack of a new thread while this exists.
+class NoThreadsLeft {
+ public:
+  NoThreadsLeft() {
+    pthread_getattr_default_np(&usual_);
+    pthread_attr_t huge;
+    pthread_getattr_default_np(&huge);
+    EXPECT_EQ(pthread_attr_setstacksize(&huge, size_t{1} << 60), 0);
+    EXPECT_EQ(pthread_setattr_default_np(&huge), 0);
+    pthread_attr_destroy(&huge);
+  }
+  ~NoThreadsLeft() {
+    pthread_setattr_default_np(&usual_);
+    pthread_attr_destroy(&usual_);
+  }
+  NoThreadsLeft(const NoThreadsLeft&) = delete;
+  NoThreadsLeft& operator=(const NoThreadsLeft&) = delete;
+
+ private:
+  pthread_attr_t usual_;
+};
+
+TEST(JobBoardTest, AJobWithoutAThreadHasFailedAndBlocksNoOther) {
+  JobBoard board;
+  const auto work = [](Job& /*job*/) { return nlohmann::json{{"added", 1}}; };
+  std::shared_ptr<Job> failed;
+  {
+    const NoThreadsLeft none_left;
+    failed = board.Start("a", work);
+  }
+  EXPECT_EQ(failed->ToJson()["state"], "failed");
+  EXPECT_THAT(failed->ToJson()["error"].get<std::string>(), HasSubstr("thread"));
+  const auto next = board.Start("a", work);
+  EXPECT_NE(next, failed);
+  while (next->running()) std::this_thread::yield();
+  EXPECT_EQ(next->ToJson()["state"], "done");
 }
 
 TEST(JobBoardTest, EndsAreTold) {
