@@ -51,12 +51,17 @@ bool SendsUnencrypted(const AccessSettings& settings) {
 }
 
 std::string AddKey(Env& env, const std::string& key_file, Access access, std::string_view name) {
+  const OnlyForOwner from_the_start;
+  const std::optional<FileLock> lock = env.TryLock(key_file + ".lock");
+  if (!lock) {
+    throw Error(ErrorCode::kResources, key_file,
+                "another process is adding a key to it: try again when it is done");
+  }
   std::string text = env.Exists(key_file) ? ReadKeyFile(env, key_file) : std::string();
   ParseKeys(key_file, text);  // refuses a file that is something else
   const NewKey made = MakeApiKey(access, name);
   if (!text.empty() && !text.ends_with('\n')) text += '\n';
   text += made.line;
-  const OnlyForOwner from_the_start;
   WriteFile(env, key_file, std::as_bytes(std::span(text)), IfExists::kReplace);
   return made.key;
 }

@@ -30,7 +30,8 @@ ApiKeys LoadKeys(Env& env, const AccessSettings& settings);
 bool SendsUnencrypted(const AccessSettings& settings);
 
 // Makes a key, adds its hash to the file, which only its owner can read from then on, and returns
-// the key. Throws as Env::Read, ApiKeys::Parse (naming the file, which stays as it is) and
+// the key. One process at a time does so, by the lock FILE.lock, which stays: throws kResources
+// when another has it, and as Env::Read, ApiKeys::Parse (naming the file, which stays as it is) and
 // WriteFile.
 std::string AddKey(Env& env, const std::string& key_file, Access access, std::string_view name);
 

@@ -102,6 +102,21 @@ TEST_F(ServerAccessTest, KeysAreAddedAndTheFileIsForItsOwner) {
   EXPECT_EQ(keys.AccessOf(writer), Access::kWrite);
 }
 
+// Of two that read the same file and wrote it anew, one would lose its key.
+TEST_F(ServerAccessTest, OneKeyIsAddedAtATime) {
+  AddKey(env, file, Access::kRead, "ada");
+  const std::string before = Read();
+  {
+    const auto lock = env.TryLock(file + ".lock");
+    ASSERT_TRUE(lock);
+    ExpectError(ErrorCode::kResources, {file, "another process"},
+                [&] { AddKey(env, file, Access::kWrite, "bob"); });
+    EXPECT_EQ(Read(), before);
+  }
+  AddKey(env, file, Access::kWrite, "bob");
+  EXPECT_TRUE(Read().starts_with(before));
+}
+
 TEST_F(ServerAccessTest, AFileOfSomethingElseStaysAsItIs) {
   Write("something else\n");
   ExpectError(ErrorCode::kInvalidArgument, {file, "line 1"},
