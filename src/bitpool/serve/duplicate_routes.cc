@@ -87,11 +87,22 @@ json SummaryJson(const Groups& groups) {
   return summary;
 }
 
-DuplicatesQuery ReadQuery(const RequestTarget& target) {
+// A folder of the library that is preferred, as an absolute path. Of any other a client is not told
+// whether it is there.
+std::string PreferredFolder(const ServedLibrary& served, const std::string& folder) {
+  if (folder.empty()) return {};
+  if (const auto found = served.roots().FindFolder(served.env(), folder)) return found->string();
+  throw ProblemError(
+      404, "not_found",
+      fmt::format("prefer_folder: there is no folder \"{}\" in the library", folder));
+}
+
+DuplicatesQuery ReadQuery(const ServedLibrary& served, const RequestTarget& target) {
   const std::string rule = target.Parameter("rule").value_or(NameOf(DuplicatesQuery().rule));
-  DuplicatesQuery query{.rule = RuleOf(rule),
-                        .prefer_folder = TextParameter(target, "prefer_folder"),
-                        .similar = TextParameter(target, "kind") == "similar"};
+  DuplicatesQuery query{
+      .rule = RuleOf(rule),
+      .prefer_folder = PreferredFolder(served, TextParameter(target, "prefer_folder")),
+      .similar = TextParameter(target, "kind") == "similar"};
   if (const auto radius = NumberParameter(target, "radius", {.least = 0, .most = kMaxBits}))
     query.radius = static_cast<int>(*radius);
   return query;
@@ -111,7 +122,7 @@ size_t PlaceAfter(const Groups& groups, const std::optional<std::string>& cursor
 
 HttpResponse ListDuplicates(const RouteCall& call, const ServiceState& state) {
   ServedLibrary& served = state.Library(call.captured[0]);
-  const DuplicatesQuery query = ReadQuery(call.target);
+  const DuplicatesQuery query = ReadQuery(served, call.target);
   const std::string kind =
       ChoiceParameter(call.target, "kind", {"", "exact", "edited", "part", "similar"});
   const auto limit = static_cast<size_t>(LimitParameter(call.target));
@@ -169,9 +180,10 @@ ServedDecision KeepSuggestedOf(ServedLibrary& served, const ServiceState& state,
   const std::string kind = body.value("kind", "");
   if (kind != "exact" && kind != "edited" && kind != "part" && kind != "similar")
     Refuse("kind: expected exact, edited, part or similar");
-  const DuplicatesQuery query{.rule = RuleOf(body.value("rule", NameOf(DuplicatesQuery().rule))),
-                              .prefer_folder = body.value("prefer_folder", ""),
-                              .similar = kind == "similar"};
+  const DuplicatesQuery query{
+      .rule = RuleOf(body.value("rule", NameOf(DuplicatesQuery().rule))),
+      .prefer_folder = PreferredFolder(served, body.value("prefer_folder", "")),
+      .similar = kind == "similar"};
   const auto found = served.duplicates().Get(served.library(), query, state.all_threads);
   ServedDecision decision{.action = "keep_suggested"};
   for (const DuplicateGroup* group : OpenGroups(served, *found)) {

@@ -65,6 +65,32 @@ TEST_F(DuplicateRoutesTest, RulesChooseTheOneToKeep) {
                 "pixels");
 }
 
+// Whoever may read is not told what else there is on the machine.
+TEST_F(DuplicateRoutesTest, PreferredFoldersAreThoseOfTheLibrary) {
+  std::filesystem::create_directories(folder.base() / "elsewhere/inside");
+  std::filesystem::create_directory_symlink(folder.base() / "elsewhere", folder.root() / "link");
+  Begin();
+  const std::string base = folder.base().string(), root = folder.root().string();
+  for (const std::string& fine : {root, root + "/copies", std::string("copies/../copies/")}) {
+    EXPECT_EQ(Groups("?kind=exact&prefer_folder=" + fine).size(), 1U) << fine;
+  }
+  EXPECT_EQ(Groups("?kind=exact&prefer_folder=" + root + "/copies")[0]["keep"],
+            IdOf("copies/exact2.jpg"));
+  for (const std::string& other :
+       {base + "/elsewhere", base + "/nothing", base, std::string("../elsewhere"),
+        std::string("../nothing"), std::string("link/inside"), std::string("link/nothing"),
+        std::string("nothing"), std::string("other.jpg")}) {
+    const std::string words = fmt::format("there is no folder \"{}\" in the library", other);
+    ExpectProblem(Get("/v1/libraries/photos/duplicates?prefer_folder=" + other), 404, "not_found",
+                  words);
+    ExpectProblem(
+        Post(
+            "/v1/libraries/photos/duplicates/decisions",
+            json{{"action", "keep_suggested"}, {"kind", "exact"}, {"prefer_folder", other}}.dump()),
+        404, "not_found", words);
+  }
+}
+
 // The description and the library must not drift apart.
 TEST_F(DuplicateRoutesTest, EveryRuleOfTheDescriptionCanBeAskedFor) {
   Begin();

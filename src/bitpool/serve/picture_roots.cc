@@ -17,4 +17,14 @@ std::filesystem::path PictureRoots::Locate(const std::string& path) const {
   throw Error(ErrorCode::kCorrupt, "its path leads out of the library");
 }
 
+std::optional<std::filesystem::path> PictureRoots::FindFolder(Env& env,
+                                                              const std::string& folder) const {
+  const std::filesystem::path there = env.Canonical(root / folder);
+  const auto is_in = [&](const std::filesystem::path& one) {
+    return IsInFolder(there.native(), env.Canonical(one).native());
+  };
+  const bool inside = is_in(root) || std::ranges::any_of(further, is_in);
+  return inside && env.IsFolder(there) ? std::optional(there) : std::nullopt;
+}
+
 }  // namespace bitpool
