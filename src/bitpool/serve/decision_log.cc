@@ -232,7 +232,11 @@ ServedDecision DecisionLog::Undo(uint64_t number, const PictureRoots& roots) {
     if (!decision.moved) break;
     try {
       const fs::path file = roots.Locate(picture.path), trashed = TrashOf(decision, picture);
-      if (env_.Exists(trashed)) Move(env_, trashed, file);
+      if (env_.Exists(trashed)) {
+        Move(env_, trashed, file);
+      } else if (!env_.Exists(file)) {  // otherwise it never went
+        throw Error(ErrorCode::kNotFound, "is no longer in the trash");
+      }
     } catch (const Error& error) {
       decision.failures.emplace_back(picture.path, error.reason());
     }

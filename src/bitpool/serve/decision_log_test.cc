@@ -99,6 +99,12 @@ TEST_F(MovingTest, FoldersAreNotMoved) {
   ExpectRefused(Keep("folder.jpg", "a.jpg"), "not a regular file");
 }
 
+TEST_F(MovingTest, APictureThatLeftTheTrashCannotComeBack) {
+  const uint64_t number = Keep("a.jpg", "b.jpg").number;
+  std::filesystem::remove(folder / "library/trash/000001/b.jpg");
+  ExpectRefused(log.Undo(number, roots), "no longer in the trash");
+}
+
 // What a forged catalogue, or a forged file of a decision, could name.
 TEST_F(MovingTest, NothingIsMovedOutOfTheLibraryOrIntoIt) {
   const std::string absolute = (folder / "outside.jpg").string();
