@@ -108,6 +108,16 @@ void RequireAsIndexed(Env& env, const fs::path& file, const DecidedPicture& pict
   require(status.size == picture.size, "was changed since it was indexed");
 }
 
+// Whether a picture that is not in the trash was refused when it was to go: it is where it was, or
+// its path leads to nowhere.
+bool NeverWent(Env& env, const PictureRoots& roots, const DecidedPicture& picture) {
+  try {
+    return env.Exists(roots.Locate(picture.path));
+  } catch (const Error&) {
+    return true;
+  }
+}
+
 json Ids(const std::vector<DecidedPicture>& pictures) {
   json ids = json::array();
   for (const DecidedPicture& picture : pictures) ids.push_back(picture.id);
@@ -228,13 +238,14 @@ ServedDecision DecisionLog::Undo(uint64_t number, const PictureRoots& roots) {
   ServedDecision decision = found->second;
   if (decision.undone)
     throw ProblemError(409, "conflict", fmt::format("decision {} was undone already", number));
+  decision.failures.clear();  // of an attempt before
   for (const DecidedPicture& picture : decision.gone) {
     if (!decision.moved) break;
     try {
-      const fs::path file = roots.Locate(picture.path), trashed = TrashOf(decision, picture);
+      const fs::path trashed = TrashOf(decision, picture);
       if (env_.Exists(trashed)) {
-        Move(env_, trashed, file);
-      } else if (!env_.Exists(file)) {  // otherwise it never went
+        Move(env_, trashed, roots.Locate(picture.path));
+      } else if (!NeverWent(env_, roots, picture)) {
         throw Error(ErrorCode::kNotFound, "is no longer in the trash");
       }
     } catch (const Error& error) {

@@ -124,6 +124,8 @@ TEST_F(MovingTest, NothingIsMovedOutOfTheLibraryOrIntoIt) {
     ExpectRefused(undone, "leads out");
     EXPECT_FALSE(undone.undone);
     EXPECT_FALSE(IsThere("outside.jpg"));
+    std::filesystem::remove(trashed);  // what never went need not come back
+    EXPECT_TRUE(log.Undo(decision.number, roots).undone);
   }
 }
 

@@ -182,6 +182,9 @@ TEST_F(DuplicateRoutesTest, NothingIsReplacedWhenItComesBack) {
   EXPECT_EQ(undone["undone"], false);
   EXPECT_EQ(undone["failures"][0]["path"], "other.jpg");
   EXPECT_TRUE(IsThere(".bitpool/trash/000001/other.jpg"));
+  folder.Remove("other.jpg");
+  EXPECT_EQ(Undo(decision["id"])["undone"], true);
+  EXPECT_TRUE(IsThere("other.jpg"));
   service->Stop();
 }
 
