@@ -8,7 +8,10 @@
 #include <fstream>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <thread>
+#include <utility>
+#include <vector>
 
 #include "bitpool/base/random.h"
 #include "bitpool/catalog/catalogue_testing.h"
@@ -40,12 +43,26 @@ class CatalogueReplicaTest : public testing::PostgresTest {
   const TempFolder folder_;
 };
 
+// Nothing where the catalogue no longer knows.
+using Changes = std::vector<std::pair<uint64_t, std::vector<uint8_t>>>;
+std::optional<Changes> ChangesSince(const CatalogueSnapshot& snapshot, uint64_t generation) {
+  Changes changes;
+  const bool known = snapshot.ForEachChange(generation, [&](uint64_t id, auto code) {
+    changes.emplace_back(id, std::vector<uint8_t>(code.begin(), code.end()));
+  });
+  if (!known) return std::nullopt;
+  return changes;
+}
+
 void ExpectSame(const Catalogue& original, const Catalogue& copy) {
   const auto a = original.Snapshot(), b = copy.Snapshot();
   EXPECT_EQ(a->generation(), b->generation());
   EXPECT_EQ(All(*a), All(*b));
   EXPECT_EQ(a->Decisions(), b->Decisions());
   for (const char* key : {"key", "other", "number"}) EXPECT_EQ(a->Setting(key), b->Setting(key));
+  for (uint64_t since = 0; since <= a->generation(); ++since) {
+    EXPECT_EQ(ChangesSince(*a, since), ChangesSince(*b, since)) << since;
+  }
 }
 
 // The codes known to an index that follows the changes of a catalogue.
@@ -106,6 +123,21 @@ TEST_F(CatalogueReplicaTest, IsWhatTheOriginalIs) {
     }
     EXPECT_EQ(followed, codes) << step;
   }
+}
+
+// An index file that another machine has written in between has their codes.
+TEST_F(CatalogueReplicaTest, KnowsOfPicturesThatCameAndWentWhileItWasAway) {
+  PutOne(*original_, MakePicture("a"));
+  Replica();
+  const uint64_t gone = PutOne(*original_, MakePicture("b"));
+  const uint64_t stays = PutOne(*original_, MakePicture("c"));
+  const auto batch = original_->StartBatch(PictureSet::kCurrent);
+  batch->Remove("b");
+  const uint64_t generation = batch->Commit();
+  const auto snapshot = Replica()->Snapshot();
+  const std::vector<uint8_t> code = MakePicture("c").code;
+  EXPECT_EQ(ChangesSince(*snapshot, generation - 1), (Changes{{gone, {}}}));
+  EXPECT_EQ(ChangesSince(*snapshot, generation - 2), (Changes{{stays, code}, {gone, {}}}));
 }
 
 TEST_F(CatalogueReplicaTest, IsToldOfChanges) {

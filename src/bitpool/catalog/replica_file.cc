@@ -19,6 +19,8 @@ constexpr int kReplicaWaitMs = 5000;
 constexpr const char* kReplicaTable =
     "CREATE TABLE IF NOT EXISTS replica(library TEXT NOT NULL, version INTEGER NOT NULL) STRICT";
 
+constexpr const char* kRemovePicture = "DELETE FROM pictures WHERE id = ?1";
+
 // Null when there is none, or something that cannot be used.
 std::unique_ptr<SqliteDatabase> TryOpenCopy(const std::filesystem::path& path,
                                             const std::string& library) {
@@ -120,13 +122,13 @@ void ReplicaFile::Apply(PostgresDatabase& original, const State& now) {
   // A version that went backwards means that the database was restored.
   const bool follow = version_ >= 0 && version_ < now.version && generation_ >= now.known_since;
   if (follow) {
-    TakeOutRemoved(original, now);
-    CopyPictures(original, fmt::format("WHERE version > {}", version_), now.generation);
+    TakeOutRemoved(original);
+    CopyPictures(original, fmt::format("WHERE version > {}", version_));
+    CopyChanges(original, generation_);
   } else {
     file_->Execute("DELETE FROM pictures; DELETE FROM changes");
-    CopyPictures(original, "", now.generation);
-    file_->Execute("DELETE FROM changes");
-    CopyAllChanges(original);
+    CopyPictures(original, "");
+    CopyChanges(original, 0);
   }
   CopySettings(original);
   CopyDecisions(original);
@@ -137,64 +139,53 @@ void ReplicaFile::Apply(PostgresDatabase& original, const State& now) {
                   now.generation, now.known_since, now.version));
 }
 
-void ReplicaFile::TakeOutRemoved(PostgresDatabase& original, const State& now) {
-  SqliteStatement remove = file_->Prepare("DELETE FROM pictures WHERE id = ?1 RETURNING id");
-  ForEachPostgresRow(original,
-                     fmt::format("SELECT id, coded FROM bitpool_changes WHERE code IS NULL AND "
-                                 "generation > {}",
-                                 generation_),
-                     [&](const PostgresResult& result, int row) {
-                       const auto id = static_cast<uint64_t>(result.Number(row, 0));
-                       const StatementUse use(remove);
-                       use->Bind(1, std::bit_cast<int64_t>(id));
-                       const bool was_here = use->Step();
-                       if (was_here && result.Number(row, 1) != 0) {
-                         NoteChange(now.generation, id, {});
-                       }
-                     });
+void ReplicaFile::TakeOutRemoved(PostgresDatabase& original) {
+  SqliteStatement remove = file_->Prepare(kRemovePicture);
+  ForEachPostgresRow(
+      original,
+      fmt::format("SELECT id FROM bitpool_changes WHERE code IS NULL AND generation > {}",
+                  generation_),
+      [&](const PostgresResult& result, int row) {
+        const StatementUse use(remove);
+        use->Bind(1, result.Number(row, 0));
+        use->Step();
+      });
 }
 
-void ReplicaFile::CopyPictures(PostgresDatabase& original, const std::string& which,
-                               uint64_t generation) {
-  SqliteStatement remove = file_->Prepare("DELETE FROM pictures WHERE id = ?1 RETURNING id");
+void ReplicaFile::CopyPictures(PostgresDatabase& original, const std::string& which) {
+  SqliteStatement remove = file_->Prepare(kRemovePicture);
   SqliteStatement insert = file_->Prepare(InsertPicture("pictures"));
   ForEachPostgresRow(
       original, fmt::format("SELECT {} FROM bitpool_pictures {}", kPostgresPictureColumns, which),
       [&](const PostgresResult& result, int row) {
         const CataloguedPicture picture = ReadPostgresPicture(result, row);
-        bool was_here = false;
         {
           const StatementUse use(remove);
           use->Bind(1, std::bit_cast<int64_t>(picture.id));
-          was_here = use->Step();
-        }
-        {
-          const StatementUse use(insert);
-          BindPicture(insert, picture.id, picture);
           use->Step();
         }
-        // A picture that was already here has only been touched.
-        if (!was_here && !picture.code.empty()) NoteChange(generation, picture.id, picture.code);
+        const StatementUse use(insert);
+        BindPicture(insert, picture.id, picture);
+        use->Step();
       });
 }
 
-// Lets a reader with the codes of an earlier generation, from an index file, avoid reading
-// everything.
-void ReplicaFile::CopyAllChanges(PostgresDatabase& original) {
-  ForEachPostgresRow(original, "SELECT generation, id, code FROM bitpool_changes WHERE coded",
-                     [&](const PostgresResult& result, int row) {
-                       NoteChange(static_cast<uint64_t>(result.Number(row, 0)),
-                                  static_cast<uint64_t>(result.Number(row, 1)),
-                                  result.Code(row, 2));
-                     });
-}
-
-void ReplicaFile::NoteChange(uint64_t generation, uint64_t id, std::span<const uint8_t> code) {
+// All of them, each with its generation: also of ids that came and went since the last time, which
+// an index file may have that was written in between.
+void ReplicaFile::CopyChanges(PostgresDatabase& original, uint64_t since) {
   SqliteStatement note =
       file_->Prepare("INSERT INTO changes(generation, id, code) VALUES(?1, ?2, ?3)");
-  note.Bind(1, std::bit_cast<int64_t>(generation)).Bind(2, std::bit_cast<int64_t>(id));
-  note.BindBytes(3, code);
-  note.Step();
+  ForEachPostgresRow(
+      original,
+      fmt::format("SELECT generation, id, code FROM bitpool_changes WHERE coded AND "
+                  "generation > {}",
+                  since),
+      [&](const PostgresResult& result, int row) {
+        const std::vector<uint8_t> code = result.Code(row, 2);
+        const StatementUse use(note);
+        use->Bind(1, result.Number(row, 0)).Bind(2, result.Number(row, 1)).BindBytes(3, code);
+        use->Step();
+      });
 }
 
 void ReplicaFile::CopySettings(PostgresDatabase& original) {

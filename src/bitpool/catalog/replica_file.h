@@ -23,12 +23,11 @@ class ReplicaFile {
   struct State;
 
   void Apply(PostgresDatabase& original, const State& now);
-  void CopyPictures(PostgresDatabase& original, const std::string& which, uint64_t generation);
-  void CopyAllChanges(PostgresDatabase& original);
-  void TakeOutRemoved(PostgresDatabase& original, const State& now);
+  void TakeOutRemoved(PostgresDatabase& original);
+  void CopyPictures(PostgresDatabase& original, const std::string& which);
+  void CopyChanges(PostgresDatabase& original, uint64_t since);
   void CopySettings(PostgresDatabase& original);
   void CopyDecisions(PostgresDatabase& original);
-  void NoteChange(uint64_t generation, uint64_t id, std::span<const uint8_t> code);
 
   std::unique_ptr<SqliteDatabase> file_;
   int64_t version_ = -1;  // of the original's state; −1: nothing was copied yet
