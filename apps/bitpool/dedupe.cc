@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "bitpool/base/shown_text.h"
+#include "bitpool/dataset/public_sets.h"
 #include "bitpool/library/library_pages.h"
 #include "bitpool/library/move_script.h"
 #include "bitpool/library/picture_library.h"
@@ -177,7 +178,7 @@ int Dedupe(const DedupeOptions& options, const Session& session) {
   for (const std::string& output : {options.html, options.script}) {
     if (!output.empty()) RequireWritable(env, output, options.if_exists);
   }
-  const auto library = PictureLibrary::Open(env, options.library);
+  const auto library = PictureLibrary::Open(env, options.library, DefaultDataFolder() / "copies");
   KeepLeastRightsWith(options.library, {options.html, options.script});
   return options.decides() ? Decide(options, *library, session)
                            : Search(options, *library, session);

@@ -18,15 +18,15 @@ constexpr int kVerdictWaitMs = 200;
 
 constexpr const char* kTable = R"(
 CREATE TABLE verdicts(
-  first INTEGER NOT NULL,
-  second INTEGER NOT NULL,
+  first_content INTEGER NOT NULL,
+  second_content INTEGER NOT NULL,
   mirrored INTEGER NOT NULL,
   kind INTEGER NOT NULL,
   first_is_part INTEGER NOT NULL,
   agreement INTEGER NOT NULL,
   first_covered INTEGER NOT NULL,
   second_covered INTEGER NOT NULL,
-  PRIMARY KEY(first, second, mirrored)
+  PRIMARY KEY(first_content, second_content, mirrored)
 ) STRICT, WITHOUT ROWID;
 )";
 
@@ -75,7 +75,7 @@ struct VerdictCache::Connection {
       : database(std::move(opened)),
         find(database->Prepare(
             "SELECT kind, first_is_part, agreement, first_covered, second_covered FROM verdicts "
-            "WHERE first = ?1 AND second = ?2 AND mirrored = ?3")),
+            "WHERE first_content = ?1 AND second_content = ?2 AND mirrored = ?3")),
         put(database->Prepare(
             "INSERT OR REPLACE INTO verdicts VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)")) {}
 
@@ -92,6 +92,7 @@ struct VerdictCache::Connection {
 };
 
 VerdictCache::VerdictCache(const std::filesystem::path& path, int64_t version) {
+  if (path.empty()) return;
   try {
     auto database = OpenOrCreate(path, version);
     if (!database) {
@@ -159,23 +160,23 @@ uint64_t VerdictCache::Count() {
   return count;
 }
 
-void VerdictCache::RemoveAllBut(std::span<const uint64_t> ids) {
+void VerdictCache::RemoveAllBut(std::span<const uint64_t> contents) {
   Try([&](Connection& connection) {
     SqliteDatabase& database = *connection.database;
     database.Execute(
-        "BEGIN IMMEDIATE; CREATE TEMP TABLE IF NOT EXISTS there(id INTEGER PRIMARY "
-        "KEY); DELETE FROM there");
+        "BEGIN IMMEDIATE; CREATE TEMP TABLE IF NOT EXISTS there(content INTEGER PRIMARY KEY); "
+        "DELETE FROM there");
     {
-      SqliteStatement add = database.Prepare("INSERT INTO there VALUES(?1)");
-      for (const uint64_t id : ids) {
+      SqliteStatement add = database.Prepare("INSERT OR IGNORE INTO there VALUES(?1)");
+      for (const uint64_t content : contents) {
         const StatementUse use(add);
-        use->Bind(1, std::bit_cast<int64_t>(id));
+        use->Bind(1, std::bit_cast<int64_t>(content));
         use->Step();
       }
     }
     database.Execute(
-        "DELETE FROM verdicts WHERE first NOT IN (SELECT id FROM there) OR "
-        "second NOT IN (SELECT id FROM there); COMMIT");
+        "DELETE FROM verdicts WHERE first_content NOT IN (SELECT content FROM there) OR "
+        "second_content NOT IN (SELECT content FROM there); COMMIT");
   });
 }
 

@@ -8,7 +8,7 @@
 
 namespace bitpool {
 
-// Two pictures that were compared, by their ids in ascending order.
+// Two pictures that were compared, by the hashes of their bytes (CataloguedPicture::content_hash).
 struct ComparedPair {
   uint64_t first = 0, second = 0;
   bool mirrored = false;
@@ -27,14 +27,16 @@ struct PairVerdict {
 };
 
 // Verdicts on pairs of pictures, kept from one search for duplicates to the next in an SQLite
-// database of their own. An id stands for the same bytes for ever, so no change of a library makes
-// a verdict wrong; only a program that compares differently does, and that has another version.
+// database of their own. They belong to contents and not to ids, which begin again when a catalogue
+// is deleted or an older one is put back; so no change of a library makes a verdict wrong. Only a
+// program that compares differently does, and that has another version.
 //
 // The file may be deleted at any time. One that is damaged, of another version, in use, or in a
 // place where nothing may be written is as good as none: all functions do what they can, and none
 // throws. One thread at a time.
 class VerdictCache {
  public:
+  // Without a path nothing is kept.
   VerdictCache(const std::filesystem::path& path, int64_t version);
   ~VerdictCache();
   VerdictCache(const VerdictCache&) = delete;
@@ -43,9 +45,8 @@ class VerdictCache {
   std::optional<PairVerdict> Find(const ComparedPair& pair);
   void Put(std::span<const PairVerdict> verdicts);
   uint64_t Count();
-  // Forgets every pair with a picture that is not among `ids`, the pictures that are left.
-  // REQUIRES: `ids` ascend.
-  void RemoveAllBut(std::span<const uint64_t> ids);
+  // Forgets every pair with a picture that is not among `contents`, those that are left.
+  void RemoveAllBut(std::span<const uint64_t> contents);
 
  private:
   struct Connection;

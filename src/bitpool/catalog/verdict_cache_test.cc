@@ -49,7 +49,7 @@ TEST(VerdictCache, ForgetsPicturesThatAreGone) {
   VerdictCache cache(folder / "verdicts", 1);
   cache.Put(std::vector{Verdict(1, 2), Verdict(1, 3), Verdict(2, 4), Verdict(5, 6)});
   for (int round = 0; round < 2; ++round) {
-    cache.RemoveAllBut(std::vector<uint64_t>{1, 2, 4});
+    cache.RemoveAllBut(std::vector<uint64_t>{4, 2, 1, 2});
     EXPECT_EQ(cache.Count(), 2U);
   }
   EXPECT_TRUE(cache.Find({.first = 2, .second = 4}).has_value());
@@ -80,6 +80,9 @@ TEST(VerdictCache, WhereNothingCanBeWrittenThereIsNone) {
   cache.RemoveAllBut({});
   EXPECT_EQ(cache.Find({.first = 1, .second = 2}), std::nullopt);
   EXPECT_EQ(cache.Count(), 0U);
+  VerdictCache nowhere({}, 1);
+  nowhere.Put(std::vector{Verdict(1, 2)});
+  EXPECT_EQ(nowhere.Count(), 0U);
 }
 
 TEST(VerdictCache, TwoProcessesMayUseIt) {

@@ -55,6 +55,7 @@ void ForEachNear(const IndexSnapshot& index, const BinaryCodes& queries, size_t 
 void ComparedPictures::Add(const CataloguedPicture& picture) {
   const auto place = static_cast<uint32_t>(ids_.size());
   ids_.push_back(picture.id);
+  content_hashes_.push_back(picture.content_hash);
   if (!picture.code.empty()) {
     with_code_.push_back(place);
     codes_.Append(picture.code);
@@ -67,6 +68,10 @@ void ComparedPictures::Add(const CataloguedPicture& picture) {
     with_hash_.push_back(place);
     hashes_.Append(bytes);
   }
+}
+
+uint64_t ComparedPictures::ContentHashOf(uint64_t id) const {
+  return content_hashes_[static_cast<size_t>(std::ranges::lower_bound(ids_, id) - ids_.begin())];
 }
 
 std::optional<int> ComparedPictures::CodeDistance(uint32_t a, uint32_t b) const {

@@ -22,7 +22,7 @@ struct PicturePair {
 };
 
 // The pictures that are compared, one for each content, with what is needed to find candidates.
-// About 30 bytes for each.
+// About 40 bytes for each.
 class ComparedPictures {
  public:
   explicit ComparedPictures(int bits) : codes_(bits) {}
@@ -32,7 +32,9 @@ class ComparedPictures {
 
   size_t size() const { return ids_.size(); }
   uint64_t id(size_t place) const { return ids_[place]; }
-  const std::vector<uint64_t>& ids() const { return ids_; }
+  const std::vector<uint64_t>& content_hashes() const { return content_hashes_; }
+  // REQUIRES: there is a picture with this id.
+  uint64_t ContentHashOf(uint64_t id) const;
   int bits() const { return codes_.bits(); }
   // The places of the pictures that have a code, ascending, and their codes in the same order.
   const std::vector<uint32_t>& with_code() const { return with_code_; }
@@ -43,7 +45,7 @@ class ComparedPictures {
   std::optional<int> CodeDistance(uint32_t a, uint32_t b) const;
 
  private:
-  std::vector<uint64_t> ids_;
+  std::vector<uint64_t> ids_, content_hashes_;
   std::vector<uint32_t> with_code_, with_hash_;
   BinaryCodes codes_;
   BinaryCodes hashes_{64};

@@ -17,8 +17,9 @@ namespace bitpool {
 namespace {
 
 constexpr size_t kMostSketches = 1024;  // in memory, 0.2 MB each
-// Increased with every change in what a comparison says: verdicts of another version are not used.
-constexpr int64_t kComparisonVersion = 1;
+// Increased with every change in what a comparison says, or in how verdicts are kept: those of
+// another version are not used.
+constexpr int64_t kComparisonVersion = 2;
 // Verdicts that are kept for each pair that is looked at, before those of lost pictures are
 // removed.
 constexpr uint64_t kMostKept = 2;
@@ -107,12 +108,8 @@ Finding Compare(const LibrarySnapshot& library, const PicturePair& pair, const L
   return found;
 }
 
-ComparedPair KeyOf(const PicturePair& pair) {
-  return {.first = pair.first, .second = pair.second, .mirrored = pair.mirrored};
-}
-
-PairVerdict VerdictOf(const PicturePair& pair, const PairEvidence& evidence) {
-  return {.pair = KeyOf(pair),
+PairVerdict VerdictOf(const ComparedPair& pair, const PairEvidence& evidence) {
+  return {.pair = pair,
           .kind = static_cast<int>(evidence.kind),
           .first_is_part = evidence.first_is_part,
           .agreement = evidence.agreement,
@@ -138,8 +135,9 @@ std::optional<PairEvidence> EvidenceOf(const PairVerdict& verdict) {
 // Looks at pairs block after block, so that not all pictures are in memory at once.
 class PairJudge::State {
  public:
-  State(const LibrarySnapshot& library, const RunContext& context)
+  State(const LibrarySnapshot& library, const ComparedPictures& pictures, const RunContext& context)
       : library_(library),
+        all_(pictures),
         context_(context),
         known_(library.folder().verdicts(), kComparisonVersion) {}
 
@@ -162,11 +160,17 @@ class PairJudge::State {
     return evidence;
   }
 
-  void ForgetAllBut(std::span<const uint64_t> ids) {
-    if (known_.Count() > kMostKept * looked_at_) known_.RemoveAllBut(ids);
+  void ForgetOthers() {
+    if (known_.Count() > kMostKept * looked_at_) known_.RemoveAllBut(all_.content_hashes());
   }
 
  private:
+  ComparedPair KeyOf(const PicturePair& pair) const {
+    return {.first = all_.ContentHashOf(pair.first),
+            .second = all_.ContentHashOf(pair.second),
+            .mirrored = pair.mirrored};
+  }
+
   // Compares these of the pairs.
   void Look(const std::vector<PicturePair>& pairs, const std::vector<size_t>& order,
             std::vector<PairEvidence>& evidence, Progress& progress) {
@@ -183,7 +187,7 @@ class PairJudge::State {
       for (size_t i = 0; i < found.size(); ++i) {
         const size_t place = order[begin + i];
         evidence[place] = found[i].evidence;
-        if (found[i].final) verdicts.push_back(VerdictOf(pairs[place], found[i].evidence));
+        if (found[i].final) verdicts.push_back(VerdictOf(KeyOf(pairs[place]), found[i].evidence));
       }
       known_.Put(verdicts);
       begin = end;
@@ -234,6 +238,7 @@ class PairJudge::State {
   }
 
   const LibrarySnapshot& library_;
+  const ComparedPictures& all_;
   const RunContext& context_;
   LookedAtById pictures_;
   std::unordered_set<uint64_t> wants_mirrored_;
@@ -241,8 +246,9 @@ class PairJudge::State {
   uint64_t looked_at_ = 0;  // pairs so far
 };
 
-PairJudge::PairJudge(const LibrarySnapshot& library, const RunContext& context)
-    : state_(std::make_unique<State>(library, context)) {}
+PairJudge::PairJudge(const LibrarySnapshot& library, const ComparedPictures& pictures,
+                     const RunContext& context)
+    : state_(std::make_unique<State>(library, pictures, context)) {}
 PairJudge::~PairJudge() = default;
 
 std::vector<PairEvidence> PairJudge::Judge(const std::vector<PicturePair>& pairs,
@@ -250,7 +256,7 @@ std::vector<PairEvidence> PairJudge::Judge(const std::vector<PicturePair>& pairs
   return state_->Run(pairs, progress);
 }
 
-void PairJudge::ForgetAllBut(std::span<const uint64_t> ids) { state_->ForgetAllBut(ids); }
+void PairJudge::ForgetOthers() { state_->ForgetOthers(); }
 
 int DistanceOf(const CataloguedPicture& first, const CataloguedPicture& second) {
   if (!first.code.empty() && first.code.size() == second.code.size()) {

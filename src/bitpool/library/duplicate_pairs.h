@@ -49,19 +49,21 @@ int DistanceOf(const CataloguedPicture& first, const CataloguedPicture& second);
 // they are missing. A picture that cannot be read is only similar to others. Thumbnails that are
 // the same to the eye, of pictures of the same size, are followed by a comparison of all pixels. A
 // thousand pictures are in memory at once; those of the last pairs are kept for the next. Findings
-// are recorded in the library if it can be written to, and such pairs are not looked at again.
+// are recorded where the library's folder says, if that can be written to, and such pairs are not
+// looked at again.
 class PairJudge {
  public:
-  // Both outlive this.
-  PairJudge(const LibrarySnapshot& library, const RunContext& context);
+  // All outlive this. `pictures` are all that there are.
+  PairJudge(const LibrarySnapshot& library, const ComparedPictures& pictures,
+            const RunContext& context);
   ~PairJudge();
   PairJudge(const PairJudge&) = delete;
   PairJudge& operator=(const PairJudge&) = delete;
 
   // The evidence for each pair.
   std::vector<PairEvidence> Judge(const std::vector<PicturePair>& pairs, Progress& progress);
-  // To be called at the end, with the ids that still exist, ascending.
-  void ForgetAllBut(std::span<const uint64_t> ids);
+  // To be called at the end: what was recorded of other pictures is of no more use.
+  void ForgetOthers();
 
  private:
   class State;

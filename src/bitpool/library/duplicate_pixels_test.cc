@@ -212,6 +212,21 @@ TEST_F(DuplicatePixels, VerdictsAreKept) {
   EXPECT_THAT(Found(), ElementsAre("edited a.jpg a small.jpg"));
 }
 
+// Ids begin again in a new catalogue, and a verdict on the same two would be about others.
+TEST_F(DuplicatePixels, VerdictsBelongToContents) {
+  Write("a.jpg", SpottedPicture(320, 240, 1));
+  Write("b.jpg", ApplyEdit(PictureEdit::kHalfSize, SpottedPicture(320, 240, 1)));
+  Update();
+  EXPECT_THAT(Found(), ElementsAre("edited a.jpg b.jpg"));
+  const LibraryFolder folder(pictures_.library());
+  library_.reset();
+  std::filesystem::remove(folder.catalogue());
+  Write("b.jpg", SpottedPicture(160, 120, 2));
+  Update();
+  EXPECT_TRUE(std::filesystem::exists(folder.verdicts()));
+  EXPECT_THAT(Found(), IsEmpty());
+}
+
 TEST_F(DuplicatePixels, LostThumbnailsAreMadeOfTheFiles) {
   Write("a.jpg", SpottedPicture(320, 240, 1));
   Write("b.jpg", ApplyEdit(PictureEdit::kHalfSize, SpottedPicture(320, 240, 1)));

@@ -109,12 +109,12 @@ class Joining {
 // Looks at candidates, and keeps what the search counts as a reason to join two pictures.
 class EdgeFinding {
  public:
-  EdgeFinding(const LibrarySnapshot& library, const DuplicateSearch& search,
-              const RunContext& context)
+  EdgeFinding(const LibrarySnapshot& library, const ComparedPictures& pictures,
+              const DuplicateSearch& search, const RunContext& context)
       : search_(search),
         context_(context),
         similar_radius_(search.radius.value_or(DefaultSimilarRadius(library.index().bits()))),
-        judge_(library, context) {}
+        judge_(library, pictures, context) {}
 
   void Look(const CandidatePairs& candidates) {
     Progress progress = context_.StartProgress("comparing", "pairs", candidates.Count());
@@ -128,9 +128,9 @@ class EdgeFinding {
     });
   }
 
-  // The edges, the most certain first. REQUIRES: `pictures` are all that were compared.
-  std::vector<Edge> Take(const ComparedPictures& pictures) {
-    judge_.ForgetAllBut(pictures.ids());
+  // The edges, the most certain first.
+  std::vector<Edge> Take() {
+    judge_.ForgetOthers();
     std::ranges::sort(edges_, {}, &Edge::order);
     return std::move(edges_);
   }
@@ -157,12 +157,12 @@ std::vector<Edge> FindEdges(const LibrarySnapshot& library, const ComparedPictur
   const IndexSnapshot& index = library.index();
   const int radius = search.radius.value_or(DefaultDuplicateRadius(index.bits(), index.size()));
   const CandidateRadii radii = {.codes = radius, .hashes = std::min(radius, kHashRadius)};
-  EdgeFinding finding(library, search, context);
+  EdgeFinding finding(library, pictures, search, context);
   finding.Look(CandidatePairs::Find(pictures, radii, context));
   if (search.mirrored) {
     finding.Look(CandidatePairs::FindMirrored(library, pictures, radius, encode, context));
   }
-  return finding.Take(pictures);
+  return finding.Take();
 }
 
 PairEvidence Turned(PairEvidence evidence) {

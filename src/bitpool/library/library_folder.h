@@ -21,7 +21,8 @@ class LibraryFolder {
   explicit LibraryFolder(std::filesystem::path path)
       : path_(std::move(path)),
         name_(path_.string()),
-        catalogue_((path_ / "catalogue.sqlite").string()) {}
+        catalogue_((path_ / "catalogue.sqlite").string()),
+        verdicts_(path_ / "verdicts.sqlite") {}
   // A shared library: the folder of its files, and the address of its catalogue.
   LibraryFolder(std::filesystem::path storage, std::string address);
 
@@ -44,13 +45,17 @@ class LibraryFolder {
   std::filesystem::path training() const { return path_ / "training"; }
   std::filesystem::path lock() const { return path_ / "lock"; }
   std::filesystem::path thumbnails() const { return path_ / "thumbnails"; }
-  // What pairs of pictures were found to be; see VerdictCache.
-  std::filesystem::path verdicts() const { return path_ / "verdicts.sqlite"; }
+  // What pairs of pictures were found to be; see VerdictCache. Empty: that is not kept.
+  const std::filesystem::path& verdicts() const { return verdicts_; }
+  // Keeps them elsewhere. A shared library needs a place on this machine: on the file systems that
+  // machines share, the locks of SQLite cannot be relied on.
+  void set_verdicts(std::filesystem::path file) { verdicts_ = std::move(file); }
 
  private:
   std::filesystem::path path_;
   std::string name_;
   std::string catalogue_;
+  std::filesystem::path verdicts_;
   bool shared_ = false;
 };
 

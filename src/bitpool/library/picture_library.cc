@@ -100,8 +100,9 @@ std::unique_ptr<PictureLibrary> PictureLibrary::OpenOrCreate(Env& env, const fs:
   return Open(env, location);
 }
 
-std::unique_ptr<PictureLibrary> PictureLibrary::Open(Env& env, const fs::path& location) {
-  LibraryFolder folder = LocateLibrary(env, location);
+std::unique_ptr<PictureLibrary> PictureLibrary::Open(Env& env, const fs::path& location,
+                                                     const fs::path& cache) {
+  LibraryFolder folder = LocateLibrary(env, location, cache);
   auto catalogue = OpenToRead(env, folder);
   return std::unique_ptr<PictureLibrary>(
       new PictureLibrary(env, std::move(folder), std::move(catalogue)));
@@ -109,7 +110,7 @@ std::unique_ptr<PictureLibrary> PictureLibrary::Open(Env& env, const fs::path& l
 
 std::unique_ptr<PictureLibrary> PictureLibrary::OpenToFollow(Env& env, const fs::path& location,
                                                              const FollowOptions& options) {
-  LibraryFolder folder = LocateLibrary(env, location);
+  LibraryFolder folder = LocateLibrary(env, location, options.cache);
   if (!folder.is_shared()) return Open(env, location);
   FollowedCatalogue followed = FollowCatalogue(env, folder, options.cache, options.tell);
   return std::unique_ptr<PictureLibrary>(new PictureLibrary(

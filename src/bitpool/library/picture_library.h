@@ -69,7 +69,7 @@ struct UpdateOptions {
 // How to read a shared library for a long time: from a copy of its catalogue, which follows it and
 // is there when the database is away.
 struct FollowOptions {
-  std::filesystem::path cache;  // the folder for the copy
+  std::filesystem::path cache;  // the folder for the copy, see LocateLibrary
   // Called when the database goes away and comes back, on any thread; may be empty.
   std::function<void(const std::string&)> tell = {};
 };
@@ -91,7 +91,9 @@ class PictureLibrary {
                                                 const std::filesystem::path& storage = {});
   // Throws kNotFound when there is no library, kUnsupported when a newer Bitpool made it. A library
   // of version 1 can be read; the first update brings it up to date.
-  static std::unique_ptr<PictureLibrary> Open(Env& env, const std::filesystem::path& location);
+  // `cache` as LocateLibrary has it.
+  static std::unique_ptr<PictureLibrary> Open(Env& env, const std::filesystem::path& location,
+                                              const std::filesystem::path& cache = {});
   static std::unique_ptr<PictureLibrary> OpenOrCreate(Env& env,
                                                       const std::filesystem::path& location,
                                                       const std::filesystem::path& pictures,

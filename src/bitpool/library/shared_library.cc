@@ -91,6 +91,15 @@ void RequireSameStorage(Env& env, const LibraryFolder& folder, const fs::path& s
                           folder.path().string()));
 }
 
+void KeepVerdictsIn(Env& env, const fs::path& cache, LibraryFolder& folder) {
+  const std::string id = ReadId(env, folder.path());
+  try {
+    env.MakeFolders(cache);
+    folder.set_verdicts(cache / (id + "-verdicts.sqlite"));
+  } catch (const Error&) {  // it is only a cache
+  }
+}
+
 bool HasStorage(const std::string& address) {
   const auto catalogue = OpenCatalogue(address, CatalogueAccess::kCreate);
   return catalogue->Snapshot()->Setting(kStorageKey).has_value();
@@ -98,9 +107,11 @@ bool HasStorage(const std::string& address) {
 
 }  // namespace
 
-LibraryFolder LocateLibrary(Env& env, const fs::path& location) {
+LibraryFolder LocateLibrary(Env& env, const fs::path& location, const fs::path& cache) {
   if (!IsPostgresAddress(location.native())) return LibraryFolder(location);
-  return LocateShared(env, location.string());
+  LibraryFolder folder = LocateShared(env, location.string());
+  if (!cache.empty()) KeepVerdictsIn(env, cache, folder);
+  return folder;
 }
 
 LibraryFolder PrepareLibrary(Env& env, const fs::path& location, const fs::path& storage) {

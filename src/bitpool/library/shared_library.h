@@ -20,7 +20,10 @@ namespace bitpool {
 // The library at a location: a folder, or the address of a database. Throws kNotFound when there is
 // no library in the database or its storage is not there, and kCorrupt when the storage is another
 // library's.
-LibraryFolder LocateLibrary(Env& env, const std::filesystem::path& location);
+//
+// `cache` is a folder for what this machine keeps of shared libraries; empty: nothing is kept.
+LibraryFolder LocateLibrary(Env& env, const std::filesystem::path& location,
+                            const std::filesystem::path& cache = {});
 
 // The same, and makes what is missing: `storage` is for a library that is new, and otherwise empty
 // or the one it has. Throws kInvalidArgument for a new shared library without a storage, or for

@@ -131,6 +131,24 @@ TEST_F(SharedLibraryTest, NeedsItsStorage) {
   }
 }
 
+// The storage is a file system of many machines, on which SQLite must not rely.
+TEST_F(SharedLibraryTest, VerdictsAreKeptOnTheMachine) {
+  WritePictures(2);
+  Update();
+  const fs::path cache = pictures_.base() / "machine" / "copies";
+  const auto verdicts = [&] {
+    return PictureLibrary::Open(Env::Posix(), address_, cache)->folder().verdicts();
+  };
+  EXPECT_EQ(verdicts().parent_path(), cache);
+  EXPECT_EQ(verdicts().filename(), Follow()->folder().verdicts().filename());
+  EXPECT_TRUE(fs::is_directory(cache));
+  EXPECT_EQ(Create()->folder().verdicts(), "");
+  // It is only a cache.
+  fs::remove_all(pictures_.base() / "machine");
+  std::ofstream(pictures_.base() / "machine") << "no folder";
+  EXPECT_EQ(verdicts(), "");
+}
+
 // Each picture is encoded by one of them, and the result is that of one alone.
 TEST_F(SharedLibraryTest, ManyWritersShareTheWork) {
   WritePictures(60);
