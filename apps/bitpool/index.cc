@@ -172,6 +172,10 @@ void AddIndex(CLI::App& app, Session& session) {
                   "such a path from DIR (2019/raw*); kept for later runs until it is given again, "
                   "or taken back by ''")
       ->allow_extra_args(false);
+  sub->add_flag(
+      "--allow-empty", command->options.allow_empty,
+      "Remove the pictures of a folder in which none are found any more; without this, it "
+      "is an error, because the file system may not be mounted");
   sub->add_flag("--dry-run", command->dry_run, "Say what would be done, and change nothing");
   sub->footer(
       "Only what changed is read again. Hidden folders are left alone. Interrupted, it keeps what "

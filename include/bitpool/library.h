@@ -57,6 +57,9 @@ struct UpdateRequest {
   std::filesystem::path coder = {};  // a coder's file (.bpc); empty: the library's own, or the
                                      // one that ships; for codes of a length other than its own,
                                      // one that is learned from the pictures
+  // Forget the pictures of a folder in which none are found any more; otherwise that is refused
+  // (kNotFound), because its file system may not be mounted.
+  bool allow_empty = false;
 };
 
 // What an update did.

@@ -205,6 +205,7 @@ class Library:
         self,
         n_bits: Optional[int],
         coder: _Path,
+        allow_empty: bool,
         digest: str,
         examined: Optional[Callable[[bytes, int, int], Optional[dict[str, Any]]]],
         run: Run,

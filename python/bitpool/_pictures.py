@@ -161,6 +161,7 @@ class Library:
         *,
         n_bits: Optional[int] = None,
         coder: Optional[Path] = None,
+        allow_empty: bool = False,
         random_state: int = 1,
         n_threads: Optional[int] = None,
         progress: ProgressOption = None,
@@ -168,16 +169,24 @@ class Library:
         """Reads what is new or changed in the folder of pictures, and forgets what is gone.
 
         A new library takes the coder that ships with Bitpool, or that of a file (.bpc); for codes of another length,
-        ``n_bits``, it learns one from its pictures. Ctrl-C ends it; what was done is kept.
+        ``n_bits``, it learns one from its pictures. Ctrl-C ends it; what was done is kept. ``FileNotFoundError`` where
+        nothing at all is found in a folder that had pictures, which may not be mounted; ``allow_empty`` forgets them.
         """
-        return self._update(n_bits, coder, None, run(n_threads, random_state, progress))
+        how = run(n_threads, random_state, progress)
+        return self._update(n_bits, coder, None, how, allow_empty=allow_empty)
 
     def _update(
-        self, n_bits: Optional[int], coder: Optional[Path], examined: Any, how: _native.Run
+        self,
+        n_bits: Optional[int],
+        coder: Optional[Path],
+        examined: Any,
+        how: _native.Run,
+        *,
+        allow_empty: bool = False,
     ) -> UpdateReport:
         """``examined``: the digest of a coder, and a function that knows what became of pictures with it."""
         digest, find = examined or ("", None)
-        report, interruption = self._native.update(n_bits, coder or "", digest, find, how)
+        report, interruption = self._native.update(n_bits, coder or "", allow_empty, digest, find, how)
         if interruption is not None:
             raise interruption
         failed = [(os.fsdecode(path), reason) for path, reason in report.pop("failed")]

@@ -282,12 +282,15 @@ ExaminedElsewhere ElsewhereOf(const std::string& digest, const std::optional<Fin
 }
 
 py::tuple Update(PictureLibrary& library, std::optional<int> bits,
-                 const std::filesystem::path& coder, const std::string& digest,
+                 const std::filesystem::path& coder, bool allow_empty, const std::string& digest,
                  const std::optional<FindExamined>& examined, const RunRequest& run) {
   std::optional<UpdateSummary> summary;
   const py::object interruption = RunWatched(run, [&](const RunContext& context) {
-    summary = library.Update(
-        {.bits = bits, .coder = coder, .elsewhere = ElsewhereOf(digest, examined)}, context);
+    summary = library.Update({.bits = bits,
+                              .coder = coder,
+                              .allow_empty = allow_empty,
+                              .elsewhere = ElsewhereOf(digest, examined)},
+                             context);
   });
   py::dict report;
   if (summary) {
@@ -370,8 +373,8 @@ void BindPictures(py::module_& module) {
   py::class_<PictureLibrary>(module, "Library", "A folder of pictures that can be asked.")
       .def_static("create", &Create, py::arg("folder"), py::arg("pictures"))
       .def_static("open", &OpenPictureLibrary, py::arg("folder"))
-      .def("update", &Update, py::arg("n_bits"), py::arg("coder"), py::arg("digest"),
-           py::arg("examined"), py::arg("run"))
+      .def("update", &Update, py::arg("n_bits"), py::arg("coder"), py::arg("allow_empty"),
+           py::arg("digest"), py::arg("examined"), py::arg("run"))
       .def("query_bytes", &QueryBytes, py::arg("picture"), py::arg("k"), py::arg("by_distance"),
            py::arg("mirrored"), py::arg("run"))
       .def("query_file", &QueryFile, py::arg("picture"), py::arg("k"), py::arg("by_distance"),

@@ -108,6 +108,17 @@ def test_names_are_escaped(tmp_path: Path) -> None:
     assert "a&lt;b&gt;&amp;.png" in library.query(painting(1), k=1)._repr_html_()
 
 
+def test_a_folder_that_became_empty_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "a.png").write_bytes(png_of(painting(1)))
+    library = bitpool.Library.create(tmp_path / ".bitpool", tmp_path)
+    library.update()
+    (tmp_path / "a.png").unlink()
+    with pytest.raises(FileNotFoundError, match="mounted"):
+        library.update()
+    assert len(library) == 1
+    assert library.update(allow_empty=True).removed == 1
+
+
 def test_opened_and_pickled(library: bitpool.Library, folder: Path) -> None:
     for again in (bitpool.Library.open(folder / ".bitpool"), pickle.loads(pickle.dumps(library))):
         assert again.query(painting(4), k=1)[0].path == "p4.png"

@@ -75,8 +75,9 @@ Library Library::OpenOrCreate(const std::filesystem::path& folder,
 }
 
 UpdateReport Library::Update(const UpdateRequest& request, const Run& run) {
-  const UpdateSummary summary =
-      impl_->library->Update({.bits = request.bits, .coder = request.coder}, ContextOf(run));
+  const UpdateSummary summary = impl_->library->Update(
+      {.bits = request.bits, .coder = request.coder, .allow_empty = request.allow_empty},
+      ContextOf(run));
   UpdateReport report{.added = summary.added,
                       .changed = summary.changed,
                       .removed = summary.removed,

@@ -45,6 +45,7 @@ class Updater {
     patience_.Try([&] { BringFactsUpToDate(); });
     patience_.Try([&] { ReadKnown(); });
     FindWhatToDo();
+    RefuseEmptyFolders();
     patience_.Try([&] { BeginChanges(); });
     NoteUnreadable();
     patience_.Try([&] { RemoveMissing(); });
@@ -121,6 +122,15 @@ class Updater {
     work_ = FindWork(update_, *own_files_, thumbnails_, set_, known_);
     summary_.unchanged += work_.unchanged;
     summary_.removed += work_.removed;
+  }
+
+  void RefuseEmptyFolders() const {
+    if (update_.allow_empty || work_.emptied.empty()) return;
+    const std::string& folder = work_.emptied.front();
+    throw Error(ErrorCode::kNotFound, folder == "." ? update_.root.string() : folder,
+                "nothing is found in this folder, of which the library has pictures: is its file "
+                "system mounted? If they are all gone, `bitpool index --allow-empty` removes them "
+                "from the library");
   }
 
   // Whether the picture had a place in the library before, maybe with the code of another coder.

@@ -38,7 +38,8 @@ struct UpdateSummary {
 //
 // The library is valid at any moment, even if the process is killed. A stop ends it early and
 // without an exception. Throws kInvalidArgument when the library is of another folder, which is
-// still there.
+// still there, and kNotFound, before anything is changed, when nothing at all is found in a folder
+// that had pictures: it may be where a file system should be mounted.
 UpdateSummary UpdateLibrary(LibraryWriter& writer, const LibraryUpdate& update,
                             const RunContext& context);
 

@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 
+#include <fstream>
 #include <set>
 
 #include "bitpool/library/library_testing.h"
@@ -201,6 +202,41 @@ TEST(UpdateLibrary, KeepsWhatLiesInFoldersThatCannotBeListed) {
   EXPECT_EQ(summary.failed[0].path, "sub");
   EXPECT_TRUE(IdOf(pictures, "sub/a.jpg"));
   EXPECT_FALSE(IdOf(pictures, "sub2/b.jpg"));
+}
+
+// An empty folder may be the place where a file system should be mounted.
+TEST(UpdateLibrary, AFolderWithNothingLeftIsRefused) {
+  PictureFolder pictures;
+  pictures.Write("a.jpg", FakePicture(1));
+  const fs::path more = fs::canonical(pictures.base()) / "more";
+  fs::create_directories(more);
+  std::ofstream(more / "b.jpg") << FakePicture(2);
+  const auto make = [&](const std::string& coder) {
+    LibraryUpdate update = pictures.MakeUpdate(FakeEncoding(coder));
+    update.folders = {more.string()};
+    update.found.push_back({.path = (more / "b.jpg").string(), .size = 5, .mtime_ns = 7});
+    return update;
+  };
+  pictures.Update(make("fake 1"), RunContext());
+  const LibraryContent before = ReadContent(pictures.Open());
+  ASSERT_EQ(before.codes.size(), 2U);
+  for (const char* coder : {"fake 1", "fake 2"}) {
+    LibraryUpdate no_root = make(coder), no_more = make(coder);
+    std::erase_if(no_root.found, [](const FoundPicture& found) { return found.path == "a.jpg"; });
+    no_more.found.pop_back();
+    ExpectError(ErrorCode::kNotFound, {pictures.root().string(), "mounted", "--allow-empty"},
+                [&] { pictures.Update(no_root, RunContext()); });
+    ExpectError(ErrorCode::kNotFound, {more.string(), "mounted"},
+                [&] { pictures.Update(no_more, RunContext()); });
+    EXPECT_EQ(ReadContent(pictures.Open()), before);
+    EXPECT_FALSE(pictures.Open().facts().unfinished);
+  }
+  LibraryUpdate wanted = make("fake 1");
+  wanted.found.clear();
+  wanted.allow_empty = true;
+  EXPECT_EQ(Counts(pictures.Update(wanted, RunContext())), (Expected{0, 0, 2, 0, 0}));
+  wanted.allow_empty = false;  // nothing is left to be lost
+  EXPECT_EQ(Counts(pictures.Update(wanted, RunContext())), (Expected{0, 0, 0, 0, 0}));
 }
 
 TEST(UpdateLibrary, AnotherCoderEncodesEverythingAgain) {

@@ -66,6 +66,8 @@ struct LibraryUpdate {
   ExaminedElsewhere elsewhere = {};                // by the same encoding
   uint64_t max_bytes = DecodeOptions().max_bytes;  // larger files fail without being read
   size_t batch = 64;                               // pictures between two commits
+  // Remove all pictures of a folder even when nothing at all is found in it any more.
+  bool allow_empty = false;
   // Called with every failure as it comes, on the thread that updates; may be empty.
   std::function<void(const FailedPicture&)> on_failure = {};
   // Called with what this waits for, once each time: a database that is away, or other processes;

@@ -364,6 +364,7 @@ UpdateSummary PictureLibrary::Update(const UpdateOptions& options, const RunCont
       .digest = chosen.coder.digest(),
       .encode = [&](std::span<const std::byte> bytes) { return chosen.Encode(bytes); },
       .thumbnail = MakeThumbnail};
+  update.allow_empty = options.allow_empty;
   update.elsewhere = options.elsewhere;
   update.max_bytes = MaxPictureBytes();
   update.on_failure = options.on_failure;

@@ -58,6 +58,8 @@ struct UpdateOptions {
   std::optional<NamedNetwork> network = {};
   // Learn a coder from the pictures, for this kind of search, and make all codes anew with it.
   std::optional<ViewKind> learn = {};
+  // Remove all pictures of a folder in which none are found any more, see UpdateLibrary.
+  bool allow_empty = false;
   // Pictures that need not be examined here: they were, by the same coder.
   ExaminedElsewhere elsewhere = {};
   // Called with every picture that fails, as it fails, on the thread that updates; may be empty.

@@ -15,6 +15,7 @@ class WorkFinder {
     Compare(own_files, thumbnails);
     NoteUnreadable();
     FindMissing();
+    FindEmptied();
     return std::move(work_);
   }
 
@@ -70,6 +71,21 @@ class WorkFinder {
   size_t CountReplacedMissing() const {
     return static_cast<size_t>(std::ranges::count_if(
         known_.replaced_paths, [&](const std::string& path) { return !here_.contains(path); }));
+  }
+
+  // A folder with something unreadable is not empty, and one that is away is unreadable itself.
+  void FindEmptied() {
+    std::vector<std::string> folders = update_.folders;
+    folders.insert(folders.begin(), ".");
+    for (const std::string& folder : folders) {
+      const auto inside = [&](std::string_view path) { return IsInFolder(path, folder); };
+      if (std::ranges::any_of(here_, inside)) continue;
+      if (std::ranges::any_of(work_.unreadable, inside)) continue;
+      if (std::ranges::any_of(work_.missing, inside) ||
+          std::ranges::any_of(known_.replaced_paths, inside)) {
+        work_.emptied.push_back(folder);
+      }
+    }
   }
 
   const LibraryUpdate& update_;

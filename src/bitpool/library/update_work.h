@@ -38,6 +38,8 @@ struct UpdateWork {
   std::vector<const FoundPicture*> without_hash;       // the same
   std::vector<std::string_view> missing;               // of the known
   std::vector<std::string> unreadable;                 // paths, as those of pictures are
+  // Folders, as IsInFolder has them, that have lost all their pictures.
+  std::vector<std::string> emptied;
   uint64_t unchanged = 0;
   uint64_t removed = 0;
 };
