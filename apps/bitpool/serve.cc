@@ -8,6 +8,7 @@
 
 #include "bitpool/catalog/postgres_address.h"
 #include "bitpool/http/http_server.h"
+#include "bitpool/library/library_folder.h"
 #include "bitpool/serve/named_path.h"
 #include "bitpool/serve/server_access.h"
 #include "bitpool/serve/service.h"
@@ -73,11 +74,16 @@ void AddContents(const ServeCommand& command, Service& service, const Session& s
 // another process adds: it keeps the right to write.
 void WriteOnlyToContents(const ServeCommand& command) {
   if (command.service.allow_changes) return;
+  Env& env = Env::Posix();
   std::vector<std::filesystem::path> folders;
   for (const std::string& text : command.libraries) {
-    const std::filesystem::path path = ParseNamed(text).path;
-    const std::filesystem::path inside = path / ".bitpool";
-    folders.push_back(Env::Posix().IsFolder(inside) ? inside : path);
+    std::filesystem::path path = ParseNamed(text).path;
+    const bool is_library = env.Exists(LibraryFolder(path).catalogue());
+    if (!is_library && env.IsFolder(path)) {
+      path /= ".bitpool";
+      env.MakeFolders(path);  // what is not there yet could not be written in afterwards
+    }
+    folders.push_back(path);
   }
   for (const std::string& text : command.indexes) {
     const std::filesystem::path path = ParseNamed(text).path;
@@ -99,14 +105,15 @@ int Serve(ServeCommand command, const Session& session) {
   command.server.quick_threads = context.threads();
   command.server.slow_threads = context.threads();
   command.service.cache = DataFolder("") / "copies";
-  Service service(Env::Posix(), command.service);
-  service.set_log([](const std::string& line) { Session::Complain(line); });
-  AddContents(command, service, session);
   // A shared library is reached over the network, and keeps its files wherever it was told to.
   const bool shared = std::ranges::any_of(command.libraries, [](const std::string& text) {
     return IsPostgresAddress(ParseNamed(text).path.string());
   });
+  // Now, because a thread that is there already would keep its rights, and opening starts some.
   if (!shared) WriteOnlyToContents(command);
+  Service service(Env::Posix(), command.service);
+  service.set_log([](const std::string& line) { Session::Complain(line); });
+  AddContents(command, service, session);
   HttpServer server(command.server, service);
   if (!shared) ForgoOtherRights(Connections::kAccepting);
   service.Start([&server] { return server.status(); });

@@ -1,6 +1,8 @@
 #include <asm/ioctls.h>
 #include <seccomp.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <memory>
@@ -16,10 +18,12 @@ constexpr std::array kForgone = {
     "socket", "connect", "bind", "listen",
     // programs and other processes
     "execve", "execveat", "fork", "vfork", "ptrace", "process_vm_readv", "process_vm_writev",
-    "process_madvise", "pidfd_open", "pidfd_getfd", "pidfd_send_signal", "kill", "kcmp",
-    // files by name, in ways that Landlock does not see
+    "process_madvise", "pidfd_open", "pidfd_getfd", "pidfd_send_signal", "kill", "tkill", "kcmp",
+    // files, in ways that Landlock does not see; without fchmod and fchown, by which SQLite gives
+    // its log the rights and the owner of its database
     "chmod", "fchmodat", "fchmodat2", "chown", "lchown", "fchownat", "truncate", "setxattr",
-    "lsetxattr", "removexattr", "lremovexattr", "mknod", "mknodat", "open_by_handle_at",
+    "fsetxattr", "lsetxattr", "removexattr", "lremovexattr", "fremovexattr", "utime", "utimes",
+    "futimesat", "utimensat", "mknod", "mknodat", "open_by_handle_at",
     // who the process is, and where
     "setuid", "setgid", "setreuid", "setregid", "setresuid", "setresgid", "setgroups", "capset",
     "chroot", "pivot_root", "mount", "umount2", "move_mount", "open_tree", "fsopen", "fsmount",
@@ -29,6 +33,8 @@ constexpr std::array kForgone = {
     "init_module", "finit_module", "delete_module", "kexec_load", "kexec_file_load", "reboot",
     "swapon", "swapoff", "acct", "quotactl", "syslog", "settimeofday", "clock_settime", "adjtimex",
     "clock_adjtime", "iopl", "ioperm", "nfsservctl", "vhangup", "lookup_dcookie"};
+// Their first argument is a process; one of these is how a program aborts.
+constexpr std::array kSignals = {"tgkill", "rt_sigqueueinfo", "rt_tgsigqueueinfo"};
 constexpr std::array kAccepting = {"accept", "accept4"};
 
 struct ReleaseFilter {
@@ -49,6 +55,15 @@ class Filter {
       if (result != 0 && result != -EDOM) return false;  // EDOM: not a call of this processor
     }
     return true;
+  }
+
+  bool ForbidSignalsToOthers() {
+    const scmp_arg_cmp is_other{
+        .arg = 0, .op = SCMP_CMP_NE, .datum_a = static_cast<scmp_datum_t>(getpid()), .datum_b = 0};
+    return std::ranges::all_of(kSignals, [&](const char* name) {
+      return seccomp_rule_add_array(filter_.get(), SCMP_ACT_ERRNO(EPERM),
+                                    seccomp_syscall_resolve_name(name), 1, &is_other) == 0;
+    });
   }
 
   // Characters that are pushed into the terminal run as commands when the program has ended.
@@ -81,7 +96,7 @@ bool ForgoCalls(Connections connections) {
   Filter filter;
   if (!filter.Forbid(kForgone)) return false;
   if (connections == Connections::kNone && !filter.Forbid(kAccepting)) return false;
-  return filter.ForbidTyping() && filter.Load();
+  return filter.ForbidSignalsToOthers() && filter.ForbidTyping() && filter.Load();
 }
 
 }  // namespace bitpool

@@ -20,9 +20,10 @@ enum class Connections {
   kAccepting,  // of a server that already listens: accepts, and begins no connection of its own
 };
 
-// From now on no thread of this process starts a program, opens a connection, looks into or ends
-// another process, changes owners or rights of files by name, types into the terminal, or asks the
-// system for what only its administrators need: such calls fail with EPERM. Uses seccomp.
+// From now on no thread of this process starts a program, opens a connection, looks into another
+// process or sends it a signal, changes owners or rights of files by name, or times or attributes
+// of files, types into the terminal, or asks the system for what only its administrators need: such
+// calls fail with EPERM. Uses seccomp.
 bool ForgoCalls(Connections connections);
 
 }  // namespace bitpool

@@ -6,11 +6,14 @@
 #include <sys/ptrace.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <csignal>
+#include <cstdlib>
 #include <fstream>
 #include <functional>
 #include <string>
@@ -135,6 +138,40 @@ TEST(ForgoCalls, WhatAJobOnPicturesDoesNotNeedFails) {
     return OpenToWrite(folder / "new") >= 0 ? 0 : 11;
   }));
   EXPECT_EQ(fs::file_size(file), 4U);
+}
+
+TEST(ForgoCalls, SignalsReachOnlyThisProcess) {
+  const pid_t parent = getpid();
+  ExpectFine(InProcess([&] {
+    if (!ForgoCalls(Connections::kNone)) return kNoMeans;
+    if (!Fails(EPERM, syscall(SYS_tkill, parent, 0))) return 1;
+    if (!Fails(EPERM, syscall(SYS_tgkill, parent, parent, 0))) return 2;
+    siginfo_t info = {};
+    info.si_code = SI_QUEUE;
+    if (!Fails(EPERM, syscall(SYS_rt_sigqueueinfo, parent, SIGCONT, &info))) return 3;
+    if (!Fails(EPERM, syscall(SYS_rt_tgsigqueueinfo, parent, parent, SIGCONT, &info))) return 4;
+    std::signal(SIGUSR1, SIG_IGN);
+    return std::raise(SIGUSR1) == 0 ? 0 : 5;
+  }));
+  EXPECT_EQ(InProcess([] {
+              ForgoCalls(Connections::kNone);
+              std::abort();
+              return 0;
+            }),
+            128 + SIGABRT);
+}
+
+TEST(ForgoCalls, TimesAndAttributesOfFilesStay) {
+  const testing::TempFolder folder;
+  std::ofstream(folder / "file") << "text";
+  ExpectFine(InProcess([&] {
+    if (!ForgoCalls(Connections::kNone)) return kNoMeans;
+    const int file = open((folder / "file").c_str(), O_RDONLY | O_CLOEXEC);
+    if (!Fails(EPERM, futimens(file, nullptr))) return 1;
+    if (!Fails(EPERM, utimensat(AT_FDCWD, (folder / "file").c_str(), nullptr, 0))) return 2;
+    if (!Fails(EPERM, fsetxattr(file, "user.x", "x", 1, 0))) return 3;
+    return Fails(EPERM, fremovexattr(file, "user.x")) ? 0 : 4;
+  }));
 }
 
 TEST(ForgoCalls, AServerAcceptsAndConnectsNowhere) {
