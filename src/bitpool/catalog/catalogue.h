@@ -147,6 +147,8 @@ class CatalogueBatch {
 
   // Takes pictures off the list of what is to be done, whoever has claimed them; see PictureClaims.
   virtual void Settle(std::span<const std::string> /*paths*/) {}
+  // Whether processes take part in work on any set, or something is left of it; see PictureClaims.
+  virtual bool IsWorkUnderWay() const { return false; }
 
   // Decisions do not change the pictures: the generation stays. decision.id plays no role; returns
   // the one it gets.
@@ -165,6 +167,8 @@ class CatalogueBatch {
 //
 // A claim saves work, and nothing depends on it: a process that was believed dead may still deliver
 // what it has done.
+//
+// Whoever has one of these takes part in the work, until it calls Release or ends.
 class PictureClaims {
  public:
   virtual ~PictureClaims() = default;
@@ -173,7 +177,7 @@ class PictureClaims {
   virtual void Offer(std::span<const std::string> paths) = 0;
   // Claims pictures, at most this many; none when others have claimed all that are left.
   virtual std::vector<std::string> Claim(size_t most) = 0;
-  // Gives back what this process has claimed.
+  // Gives back what this process has claimed, which no longer takes part.
   virtual void Release() = 0;
   // How many pictures are on the list.
   virtual uint64_t Count() = 0;

@@ -144,6 +144,17 @@ class PostgresBatch : public CatalogueBatch {
                        PostgresParameters().AddByteStrings(paths));
   }
 
+  bool IsWorkUnderWay() const override {
+    CheckOpen();
+    return connection_->ReadNumber(
+               "SELECT EXISTS(SELECT FROM bitpool_claims) OR "
+               "EXISTS(SELECT FROM bitpool_next_claims) OR "
+               "EXISTS(SELECT FROM pg_locks WHERE locktype = 'advisory' AND granted AND "
+               "objsubid = 2 AND classid IN ('bitpool_claims'::regclass, "
+               "'bitpool_next_claims'::regclass) AND database = "
+               "(SELECT oid FROM pg_database WHERE datname = current_database()))") != 0;
+  }
+
   uint64_t AddDecision(const Decision& decision) override {
     CheckOpen();
     PostgresParameters parameters;

@@ -126,6 +126,26 @@ TEST_F(PostgresCatalogueTest, IdsOfADroppedBatchAreNotGivenAgain) {
 
 using Paths = std::vector<std::string>;
 
+TEST_F(PostgresCatalogueTest, WorkIsUnderWayWhileSomeoneTakesPartOrSomethingIsLeft) {
+  const auto catalogue = Create();
+  const auto under_way = [&] {
+    return catalogue->StartBatch(PictureSet::kCurrent)->IsWorkUnderWay();
+  };
+  EXPECT_FALSE(under_way());
+  for (const PictureSet set : {PictureSet::kCurrent, PictureSet::kNext}) {
+    const auto claims = catalogue->Claims(set);
+    EXPECT_TRUE(under_way());
+    claims->Offer(Paths{"a"});
+    claims->Release();
+    EXPECT_TRUE(under_way());
+    const auto batch = catalogue->StartBatch(set);
+    batch->Settle(Paths{"a"});
+    EXPECT_FALSE(batch->IsWorkUnderWay());
+    batch->Commit();
+  }
+  EXPECT_FALSE(under_way());
+}
+
 TEST_F(PostgresCatalogueTest, AClaimIsOneProcesss) {
   const auto catalogue = Create();
   const auto ada = catalogue->Claims(PictureSet::kCurrent);

@@ -16,7 +16,9 @@ constexpr size_t kOfferedAtOnce = 10000;
 class PostgresClaims : public PictureClaims {
  public:
   PostgresClaims(std::string address, PictureSet set)
-      : address_(std::move(address)), table_(PostgresClaimsOf(set)) {}
+      : address_(std::move(address)), table_(PostgresClaimsOf(set)) {
+    Session();
+  }
 
   void Offer(std::span<const std::string> paths) override {
     PostgresDatabase& session = Session();
@@ -53,6 +55,9 @@ dead AS MATERIALIZED (
     if (!session_ || session_->is_lost()) return;  // already free
     session_->Query(fmt::format("UPDATE {} SET worker = NULL WHERE worker = $1", table_),
                     PostgresParameters().Add(worker_));
+    session_->QueryOnce(fmt::format("SELECT pg_advisory_unlock('{}'::regclass::oid::integer, {})",
+                                    table_, worker_));
+    session_.reset();
   }
 
   uint64_t Count() override {

@@ -9,30 +9,30 @@
 namespace bitpool {
 
 ClaimedPictures::ClaimedPictures(Env& env, std::filesystem::path root, std::string name,
-                                 std::span<const FoundPicture* const> found,
-                                 std::unique_ptr<PictureClaims> claims, const Patience& patience)
+                                 std::span<const FoundPicture* const> found, PictureClaims& claims,
+                                 const Patience& patience)
     : env_(env),
       root_(std::move(root)),
       name_(std::move(name)),
-      claims_(std::move(claims)),
+      claims_(claims),
       patience_(patience) {
   std::vector<std::string> paths;
   for (const FoundPicture* picture : found) {
     paths.push_back(picture->path);
     found_.emplace(picture->path, picture);
   }
-  patience.Try([&] { claims_->Offer(paths); });
+  patience.Try([&] { claims_.Offer(paths); });
 }
 
 std::vector<FoundPicture> ClaimedPictures::Next(size_t most, const RunContext& context) {
   while (!context.stopped()) {
-    const auto paths = patience_.Try([&] { return claims_->Claim(most); });
+    const auto paths = patience_.Try([&] { return claims_.Claim(most); });
     if (!paths.empty()) {
       std::vector<FoundPicture> pictures;
       for (const std::string& path : paths) pictures.push_back(Look(path));
       return pictures;
     }
-    const uint64_t left = patience_.Try([&] { return claims_->Count(); });
+    const uint64_t left = patience_.Try([&] { return claims_.Count(); });
     if (left == 0) break;
     if (!std::exchange(told_, true)) {
       patience_.Tell(

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <filesystem>
-#include <memory>
 #include <span>
 #include <string>
 #include <unordered_map>
@@ -20,10 +19,10 @@ namespace bitpool {
 // taken is taken by another.
 class ClaimedPictures {
  public:
-  // `root` is the folder of pictures; `found` is put on the list, and outlives this. `name` is for
-  // messages.
+  // `root` is the folder of pictures; `found` is put on the list, and outlives this, as the claims
+  // do. `name` is for messages.
   ClaimedPictures(Env& env, std::filesystem::path root, std::string name,
-                  std::span<const FoundPicture* const> found, std::unique_ptr<PictureClaims> claims,
+                  std::span<const FoundPicture* const> found, PictureClaims& claims,
                   const Patience& patience);
 
   // Some pictures for this process to do. Waits while others have claimed all that are left. Empty
@@ -37,7 +36,7 @@ class ClaimedPictures {
   std::filesystem::path root_;
   std::string name_;
   std::unordered_map<std::string, const FoundPicture*> found_;
-  std::unique_ptr<PictureClaims> claims_;
+  PictureClaims& claims_;
   const Patience& patience_;
   bool told_ = false;  // whether it was said that this waits
 };

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string_view>
@@ -46,6 +47,8 @@ class Updater {
     patience_.Try([&] { ReadKnown(); });
     FindWhatToDo();
     RefuseEmptyFolders();
+    // Before others are told of an update that is under way, because they look who is at work.
+    patience_.Try([&] { claims_ = catalogue_.Claims(set_); });
     patience_.Try([&] { BeginChanges(); });
     NoteUnreadable();
     patience_.Try([&] { RemoveMissing(); });
@@ -157,6 +160,7 @@ class Updater {
     facts_.unfinished = true;
     const auto batch = catalogue_.StartBatch(set_);
     if (folder_.is_shared() && ReadLibraryFacts(*batch, folder_.name()) != old_facts_) {
+      claims_->Release();
       throw FactsChanged();
     }
     if (clear_next_) batch->ClearNext();
@@ -185,8 +189,7 @@ class Updater {
   }
 
   void EncodeClaimed(Progress& progress) {
-    ClaimedPictures claimed(env_, update_.root, folder_.name(), work_.todo, catalogue_.Claims(set_),
-                            patience_);
+    ClaimedPictures claimed(env_, update_.root, folder_.name(), work_.todo, *claims_, patience_);
     while (true) {
       const std::vector<FoundPicture> pictures = claimed.Next(update_.batch, context_);
       if (pictures.empty()) break;
@@ -346,6 +349,7 @@ class Updater {
     facts_.bits = std::exchange(facts_.next_bits, 0);
     facts_.index_generation = 0;
     facts_.index_digest.clear();
+    facts_.unfinished = true;  // the thumbnails of the old ones are still there
     sweep_ = true;
     batch->SwitchToNext();
     PutLibraryFacts(*batch, facts_);
@@ -357,7 +361,8 @@ class Updater {
     if (!folder_.is_shared()) {
       FinishUpdate(library, facts_, sweep_, context_.WithoutStop());
     } else if (!summary_.stopped) {  // after a stop others, or the next update, do it
-      FinishSharedUpdate(library, sweep_, context_.WithoutStop());
+      claims_->Release();
+      FinishSharedUpdate(library, context_.WithoutStop());
     }
   }
 
@@ -377,6 +382,7 @@ class Updater {
   std::optional<LibraryFacts> old_facts_;  // as they were at the beginning
   LibraryFacts facts_;
   std::optional<LibraryFiles> own_files_;
+  std::unique_ptr<PictureClaims> claims_;  // of a shared library
   KnownPictures known_;
   UpdateWork work_;
   std::atomic<uint64_t> failed_ = 0;  // pictures, for the progress

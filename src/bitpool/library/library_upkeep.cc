@@ -154,7 +154,7 @@ void FinishUpdate(const ChangingLibrary& library, LibraryFacts facts, bool sweep
   batch->Commit();
 }
 
-void FinishSharedUpdate(const ChangingLibrary& library, bool sweep, const RunContext& context) {
+void FinishSharedUpdate(const ChangingLibrary& library, const RunContext& context) {
   const auto snapshot = library.catalogue.Snapshot();
   LibraryFacts facts = ReadLibraryFacts(*snapshot, library.folder.name()).value();
   const LibraryFacts before = facts;
@@ -164,6 +164,8 @@ void FinishSharedUpdate(const ChangingLibrary& library, bool sweep, const RunCon
   const bool write = !IsUpToDate(*snapshot, facts, codes_in_file);
   const NewSharedIndex file(library);
   if (write) WriteIndexFile(library, *snapshot, file.path(), facts);
+  const bool sweep =
+      facts.unfinished && !library.catalogue.StartBatch(PictureSet::kCurrent)->IsWorkUnderWay();
   if (sweep) RemoveStraySharedThumbnails(library);
   const auto batch = library.catalogue.StartBatch(PictureSet::kCurrent);
   LibraryFacts now = ReadLibraryFacts(*batch, library.folder.name()).value();
@@ -176,7 +178,7 @@ void FinishSharedUpdate(const ChangingLibrary& library, bool sweep, const RunCon
     now.index_generation = facts.index_generation;
     now.index_digest = facts.index_digest;
   }
-  now.unfinished = false;
+  if (sweep && !batch->IsWorkUnderWay()) now.unfinished = false;
   PutLibraryFacts(*batch, now);
   batch->Commit();
   if (newest) RemoveOldIndexFiles(library, before.index_digest);

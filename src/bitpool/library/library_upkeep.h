@@ -21,7 +21,8 @@ void FinishUpdate(const ChangingLibrary& library, LibraryFacts facts, bool sweep
                   const RunContext& context);
 
 // The same for a shared library, when no pictures are left to be done; others may be doing it as
-// well.
-void FinishSharedUpdate(const ChangingLibrary& library, bool sweep, const RunContext& context);
+// well. Thumbnails are looked through by the last of those who were at work, whoever of them was
+// killed. REQUIRES: the caller no longer takes part in the work.
+void FinishSharedUpdate(const ChangingLibrary& library, const RunContext& context);
 
 }  // namespace bitpool

@@ -201,8 +201,12 @@ TEST_F(SharedLibraryTest, WhatADeadWriterHadClaimedIsDone) {
   dead->Offer(std::vector<std::string>{"0.jpg", "7.jpg", "gone.jpg"});
   EXPECT_EQ(dead->Claim(9).size(), 3U);
   std::vector<std::string> told;
+  // It had written a thumbnail, and had not told the catalogue.
+  const fs::path stray = storage() / "thumbnails/9/9999.jpg";
   update.on_wait = [&](const std::string& what) {
     told.push_back(what);
+    fs::create_directories(stray.parent_path());
+    std::ofstream(stray) << "of a dead writer";
     dead.reset();
   };
   const UpdateSummary summary = Create()->UpdateWith(update, RunContext({.threads = 1}));
@@ -211,8 +215,26 @@ TEST_F(SharedLibraryTest, WhatADeadWriterHadClaimedIsDone) {
   ASSERT_EQ(told.size(), 1U);
   EXPECT_NE(told[0].find("waiting for 3 pictures"), std::string::npos) << told[0];
   EXPECT_EQ(catalogue->Claims(PictureSet::kCurrent)->Count(), 0U);
+  EXPECT_FALSE(fs::exists(stray));
+  EXPECT_FALSE(Create()->Snapshot().facts().unfinished);
   Update();
   EXPECT_EQ(ReadContent(Create()->Snapshot()), Expected());
+}
+
+// What is being written must be looked for when the one that writes it is killed.
+TEST_F(SharedLibraryTest, AnUpdateIsFinishedByTheLastWriter) {
+  WritePictures(4);
+  Create();
+  const auto other = OpenCatalogue(address_, CatalogueAccess::kWrite)->Claims(PictureSet::kCurrent);
+  Update();
+  EXPECT_TRUE(Create()->Snapshot().facts().unfinished);
+  const fs::path stray = storage() / "thumbnails/9/9999.jpg";
+  fs::create_directories(stray.parent_path());
+  std::ofstream(stray) << "of a writer that was killed";
+  other->Release();
+  Update();
+  EXPECT_FALSE(fs::exists(stray));
+  EXPECT_FALSE(Create()->Snapshot().facts().unfinished);
 }
 
 // Between two batches the server is killed, and comes back later.
