@@ -327,16 +327,25 @@ class Updater {
             HashOfThumbnail(thumbnails_.Read(known_.Find(work_.without_hash[first + i]->path)->id));
         progress.Advance();
       });
-      const auto snapshot = catalogue_.Snapshot();
-      const auto batch = catalogue_.StartBatch(set_);
-      for (size_t i = 0; i < count; ++i) {
-        auto picture = snapshot->FindByPath(work_.without_hash[first + i]->path);
-        if (!picture || !hashes[i]) continue;
-        picture->perceptual_hash = hashes[i];
-        batch->Put(*picture);
-      }
-      batch->Commit();
+      PutHashes(std::span(work_.without_hash).subspan(first, count), hashes);
     }
+  }
+
+  void PutHashes(std::span<const FoundPicture* const> chunk,
+                 std::span<const std::optional<uint64_t>> hashes) {
+    const auto batch = catalogue_.StartBatch(set_);
+    if (folder_.is_shared()) RequireOwnCoder(*batch);
+    // After the batch began: from now on nobody else changes what is written back.
+    const auto snapshot = catalogue_.Snapshot();
+    std::vector<CataloguedPicture> hashed;
+    for (size_t i = 0; i < chunk.size(); ++i) {
+      auto picture = snapshot->FindByPath(chunk[i]->path);
+      if (!picture || picture->id != known_.Find(chunk[i]->path)->id || !hashes[i]) continue;
+      picture->perceptual_hash = hashes[i];
+      hashed.push_back(*std::move(picture));
+    }
+    batch->PutAll(hashed);
+    batch->Commit();
   }
 
   void SwitchToNext() {

@@ -10,7 +10,9 @@
 #include "bitpool/catalog/postgres_testing.h"
 #include "bitpool/io/faulty_env.h"
 #include "bitpool/library/library_testing.h"
+#include "bitpool/library/library_thumbnails.h"
 #include "bitpool/library/picture_library.h"
+#include "bitpool/pictures/picture_testing.h"
 
 namespace bitpool {
 namespace {
@@ -235,6 +237,39 @@ TEST_F(SharedLibraryTest, AnUpdateIsFinishedByTheLastWriter) {
   Update();
   EXPECT_FALSE(fs::exists(stray));
   EXPECT_FALSE(Create()->Snapshot().facts().unfinished);
+}
+
+// Pictures that an older Bitpool indexed get their hashes; another writer removes one and replaces
+// one before this writer's turn comes.
+TEST_F(SharedLibraryTest, HashesAreGivenToWhatIsThereNow) {
+  for (const char* name : {"changed.jpg", "gone.jpg", "stays.jpg"}) {
+    pictures_.Write(name, FakePicture(1));
+  }
+  LibraryUpdate update = pictures_.MakeUpdate();
+  update.encoding.thumbnail = [](auto) { return ThumbnailOf(testing::SpottedPicture(64, 64, 1)); };
+  Create()->UpdateWith(update, RunContext({.threads = 1}));
+  PostgresDatabase(address_).Execute("UPDATE bitpool_pictures SET perceptual_hash = NULL");
+
+  const auto catalogue = OpenCatalogue(address_, CatalogueAccess::kWrite);
+  auto other = catalogue->StartBatch(PictureSet::kCurrent);
+  auto updated = std::async(
+      std::launch::async, [&] { return Create()->UpdateWith(update, RunContext({.threads = 1})); });
+  PostgresDatabase watching(address_);
+  while (watching.ReadNumber("SELECT count(*) FROM pg_stat_activity WHERE "
+                             "datname = current_database() AND wait_event_type = 'Lock'") == 0) {
+    std::this_thread::yield();
+  }
+  CataloguedPicture changed = *catalogue->Snapshot()->FindByPath("changed.jpg");
+  changed.code[0] ^= 1;
+  other->Put(changed);
+  other->Remove("gone.jpg");
+  other->Commit();
+  updated.get();
+  const auto snapshot = catalogue->Snapshot();
+  EXPECT_EQ(snapshot->FindByPath("gone.jpg"), std::nullopt);
+  EXPECT_EQ(snapshot->FindByPath("changed.jpg")->code, changed.code);
+  EXPECT_EQ(snapshot->FindByPath("changed.jpg")->perceptual_hash, std::nullopt);
+  EXPECT_NE(snapshot->FindByPath("stays.jpg")->perceptual_hash, std::nullopt);
 }
 
 // Between two batches the server is killed, and comes back later.
