@@ -22,6 +22,13 @@ class CatalogueAway : public Error {
       : Error(ErrorCode::kResources, name, "the database cannot be reached: " + reason) {}
 };
 
+// Other processes were changing the catalogue for as long as this one waits. Nothing was done.
+class CatalogueBusy : public Error {
+ public:
+  explicit CatalogueBusy(const std::string& name)
+      : Error(ErrorCode::kResources, name, "another process is changing the catalogue") {}
+};
+
 // What a library knows about one picture.
 struct CataloguedPicture {
   uint64_t id = 0;            // given by the catalogue, 1 and up
@@ -194,7 +201,8 @@ class Catalogue {
   // The catalogue as it is now. It may outlive this.
   virtual std::unique_ptr<CatalogueSnapshot> Snapshot() const = 0;
 
-  // Starts a change. Throws kResources when someone else is writing, and kInvalidArgument when the
+  // Starts a change. Throws kResources when someone else is writing (CatalogueBusy where that may
+  // be many processes, which take turns), and kInvalidArgument when the
   // catalogue was opened for reading or another batch of this catalogue is not over.
   virtual std::unique_ptr<CatalogueBatch> StartBatch(PictureSet set) = 0;
 

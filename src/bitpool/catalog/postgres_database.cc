@@ -68,7 +68,7 @@ std::string FirstLine(const char* text) {
 }
 
 ErrorCode CodeOf(std::string_view state) {
-  if (state == "55P03" || state.starts_with("53")) return ErrorCode::kResources;
+  if (state.starts_with("53")) return ErrorCode::kResources;
   if (state == "42501" || state.starts_with("28")) return ErrorCode::kInvalidArgument;
   if (state.starts_with("XX") || state.starts_with("22")) return ErrorCode::kCorrupt;
   if (state.starts_with("42")) return ErrorCode::kCorrupt;  // tables are not what they should be
@@ -210,9 +210,7 @@ void PostgresDatabase::Fail(const PGresult* result) {
                                  ? FirstLine(PQerrorMessage(connection_.get()))
                                  : FirstLine(PQresultErrorField(result, PG_DIAG_MESSAGE_PRIMARY));
   if (is_lost() || IsAway(state)) throw CatalogueAway(name_, reason);
-  if (state == "55P03") {
-    throw Error(ErrorCode::kResources, name_, "another process is changing the catalogue");
-  }
+  if (state == "55P03") throw CatalogueBusy(name_);
   throw Error(CodeOf(state), name_, reason);
 }
 

@@ -25,6 +25,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr size_t kHashesAtOnce = 1024;
+constexpr size_t kRemovedAtOnce = 1000;
 
 // Another process has changed what this one had begun with.
 struct FactsChanged {};
@@ -51,7 +52,7 @@ class Updater {
     patience_.Try([&] { claims_ = catalogue_.Claims(set_); });
     patience_.Try([&] { BeginChanges(); });
     NoteUnreadable();
-    patience_.Try([&] { RemoveMissing(); });
+    RemoveMissing();
     EncodeAll();
     RemakeThumbnails();
     patience_.Try([&] { AddHashes(); });
@@ -168,11 +169,18 @@ class Updater {
     batch->Commit();
   }
 
+  // Some at a time, so that other writers get their turn.
   void RemoveMissing() {
-    if (work_.missing.empty()) return;
+    for (size_t first = 0; first < work_.missing.size(); first += kRemovedAtOnce) {
+      const size_t count = std::min(kRemovedAtOnce, work_.missing.size() - first);
+      patience_.Try([&] { Remove(std::span(work_.missing).subspan(first, count)); });
+    }
+  }
+
+  void Remove(std::span<const std::string_view> paths) {
     const auto batch = catalogue_.StartBatch(set_);
     std::vector<uint64_t> gone;
-    for (const std::string_view path : work_.missing) {
+    for (const std::string_view path : paths) {
       if (const auto id = batch->Remove(path)) gone.push_back(*id);
     }
     batch->Commit();

@@ -204,6 +204,26 @@ TEST(UpdateLibrary, KeepsWhatLiesInFoldersThatCannotBeListed) {
   EXPECT_FALSE(IdOf(pictures, "sub2/b.jpg"));
 }
 
+// Other writers of a shared library wait for a batch to end.
+TEST(UpdateLibrary, ManyAreRemovedInSeveralBatches) {
+  PictureFolder pictures;
+  LibraryUpdate update = {
+      .root = pictures.root(),
+      .found = {},
+      .read = [](const FoundPicture&) { return testing::ToBytes(FakePicture(1)); },
+      .encoding = FakeEncoding(),
+      .batch = 4096};
+  update.encoding.thumbnail = nullptr;
+  for (int i = 0; i < 2002; ++i) update.found.push_back({.path = fmt::format("{}.jpg", i)});
+  EXPECT_EQ(pictures.Update(update, RunContext()).added, 2002U);
+  const uint64_t before = pictures.Open().catalogue().generation();
+  update.found.resize(1);
+  EXPECT_EQ(Counts(pictures.Update(update, RunContext())), (Expected{0, 0, 2001, 1, 0}));
+  const LibrarySnapshot library = pictures.Open();
+  EXPECT_EQ(library.catalogue().Count(), 1U);
+  EXPECT_EQ(library.catalogue().generation(), before + 3);
+}
+
 // An empty folder may be the place where a file system should be mounted.
 TEST(UpdateLibrary, AFolderWithNothingLeftIsRefused) {
   PictureFolder pictures;

@@ -7,10 +7,12 @@
 #include <set>
 #include <thread>
 
+#include "bitpool/catalog/postgres_catalogue.h"
 #include "bitpool/catalog/postgres_testing.h"
 #include "bitpool/io/faulty_env.h"
 #include "bitpool/library/library_testing.h"
 #include "bitpool/library/library_thumbnails.h"
+#include "bitpool/library/patience.h"
 #include "bitpool/library/picture_library.h"
 #include "bitpool/pictures/picture_testing.h"
 
@@ -270,6 +272,26 @@ TEST_F(SharedLibraryTest, HashesAreGivenToWhatIsThereNow) {
   EXPECT_EQ(snapshot->FindByPath("changed.jpg")->code, changed.code);
   EXPECT_EQ(snapshot->FindByPath("changed.jpg")->perceptual_hash, std::nullopt);
   EXPECT_NE(snapshot->FindByPath("stays.jpg")->perceptual_hash, std::nullopt);
+}
+
+TEST_F(SharedLibraryTest, AWriterWaitsForItsTurn) {
+  Create();
+  const auto one = OpenCatalogue(address_, CatalogueAccess::kWrite);
+  const auto other = OpenPostgresCatalogue(address_, CatalogueAccess::kWrite, {.wait_ms = 1});
+  auto held = one->StartBatch(PictureSet::kCurrent);
+  std::vector<std::string> told;
+  const RunContext context;
+  const Patience patience(
+      [&](const std::string& what) {
+        told.push_back(what);
+        held.reset();
+      },
+      context);
+  patience.Try([&] { other->StartBatch(PictureSet::kCurrent)->Commit(); });
+  ASSERT_EQ(told.size(), 1U);
+  EXPECT_NE(told[0].find("another process is changing the catalogue; waiting for it"),
+            std::string::npos)
+      << told[0];
 }
 
 // Between two batches the server is killed, and comes back later.
