@@ -53,6 +53,29 @@ SortedCodes SortById(const BinaryCodes& codes, std::span<const int64_t> ids) {
   return sorted;
 }
 
+// Removals that are taken back unless the change they belong to is published: the next one has the
+// same version, and would bring them without the codes that were to take their place.
+class Removals {
+ public:
+  Removals(size_t most, uint64_t version) : version_(version) { slots_.reserve(most); }
+  ~Removals() {
+    for (const auto& [tombstones, slot] : slots_) tombstones->Restore(slot);
+  }
+  Removals(const Removals&) = delete;
+  Removals& operator=(const Removals&) = delete;
+
+  void Add(const std::shared_ptr<Tombstones>& tombstones, size_t slot) {
+    tombstones->Remove(slot, version_);
+    slots_.emplace_back(tombstones, slot);  // there is room
+  }
+  size_t count() const { return slots_.size(); }
+  void Keep() { slots_.clear(); }
+
+ private:
+  uint64_t version_;
+  std::vector<std::pair<std::shared_ptr<Tombstones>, size_t>> slots_;
+};
+
 }  // namespace
 
 std::vector<int64_t> CountIds(int64_t first, Index count) {
@@ -119,13 +142,12 @@ size_t CodeIndex::Change(std::span<const int64_t> removed, const BinaryCodes& ad
   std::shared_ptr<const CodeSegment> segment;
   if (!sorted.ids.empty()) segment = MakeSegment(sorted.rows, std::move(sorted.ids));
   ++next.version;
-  size_t count = 0;
+  Removals removals(going.size(), next.version);
   for (const int64_t id : going) {
     const IndexSnapshot::Place place = next.Find(id);
-    if (place.part == nullptr) continue;
-    place.part->tombstones->Remove(place.slot, next.version);
-    ++count;
+    if (place.part != nullptr) removals.Add(place.part->tombstones, place.slot);
   }
+  const size_t count = removals.count();
   next.size -= static_cast<int64_t>(count);
   if (segment != nullptr) {
     next.size += static_cast<int64_t>(segment->size());
@@ -133,6 +155,7 @@ size_t CodeIndex::Change(std::span<const int64_t> removed, const BinaryCodes& ad
   }
   if (count > 0) DropMostlyRemoved(next);
   if (count > 0 || segment != nullptr) Publish(std::move(next));
+  removals.Keep();
   return count;
 }
 

@@ -47,9 +47,10 @@ class CodeIndex {
   // Removes ids and adds codes under new ones as one change: a search sees all of it or nothing.
   // Ids to be removed that are not there are passed over; an id that is removed may be added again
   // with another code. Apart from finding the ids, takes time that depends on the size of the
-  // change, on average. Returns how many were removed. Throws kInvalidArgument, and changes
-  // nothing, when an id is negative or beyond kMaxId, is added twice or is already in the index, or
-  // when the codes have another length.
+  // change, on average. Returns how many were removed. Throws kInvalidArgument when an id is
+  // negative or beyond kMaxId, is added twice or is already in the index, or when the codes have
+  // another length, and kIo when a file that codes are mapped from was cut off. Whatever it throws,
+  // nothing is changed.
   size_t Change(std::span<const int64_t> removed, const BinaryCodes& added,
                 std::span<const int64_t> added_ids);
 

@@ -1,6 +1,7 @@
 #include "bitpool/index/index_file.h"
 
 #include <nlohmann/json.hpp>
+#include <numeric>
 
 #include "bitpool/base/random.h"
 #include "bitpool/index/testing.h"
@@ -43,6 +44,23 @@ TEST(IndexFile, RoundTripsWithAndWithoutStoredIds) {
     opened->Replace(5, queries.code(0));
     EXPECT_EQ(opened->Search(queries, 1, OneThread()).neighbours[0], (Neighbour{5, 0}));
   }
+}
+
+// What a change was to remove is still there after it failed, and after the next one.
+TEST(IndexFile, AChangeThatFailsChangesNothing) {
+  const TempFolder folder;
+  SaveIndex(Env::Posix(), folder / "a.bpi", SmallIndex(1)->Snapshot(), IfExists::kFail);
+  const auto index = OpenIndex(Env::Posix(), folder / "a.bpi", true, OneThread());
+  std::filesystem::resize_file(folder / "a.bpi", 0);
+  std::vector<int64_t> ids(60);
+  std::iota(ids.begin(), ids.end(), int64_t{1000});
+  ExpectError(ErrorCode::kIo, {"/a.bpi", "cut off"}, [&] {
+    index->Change(std::vector<int64_t>{5, 6}, CodesOf32Bits(3, 60), ids);
+  });
+  EXPECT_TRUE(index->Remove(7));
+  EXPECT_TRUE(index->Contains(5));
+  EXPECT_FALSE(index->Contains(7));
+  EXPECT_EQ(index->size(), 99);
 }
 
 TEST(IndexFile, TablesRoundTrip) {

@@ -14,6 +14,12 @@ void Tombstones::Remove(size_t slot, uint64_t version) {
                                                              std::memory_order_relaxed);
 }
 
+// The slot's bit stays, and only makes readers look twice.
+void Tombstones::Restore(size_t slot) noexcept {
+  const std::lock_guard lock(mutex_);
+  versions_.erase(slot);
+}
+
 bool Tombstones::RemovedBefore(size_t slot, uint64_t version) const {
   const std::shared_lock lock(mutex_);
   const auto found = versions_.find(slot);

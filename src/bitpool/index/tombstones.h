@@ -24,6 +24,10 @@ class Tombstones {
   // REQUIRES: slot < slots and not removed; versions do not decrease; one caller at a time.
   void Remove(size_t slot, uint64_t version);
 
+  // Takes the removal of a slot back, if there is one; its version must not have been seen by
+  // anyone. One caller at a time, the one that removes.
+  void Restore(size_t slot) noexcept;
+
   // Whether the slot was removed at or before this version.
   bool Removed(size_t slot, uint64_t version) const {
     const std::atomic<uint64_t>* words = words_.load(std::memory_order_acquire);

@@ -20,6 +20,18 @@ TEST(Tombstones, RemovalsCountFromTheirVersionOn) {
   EXPECT_EQ(tombstones.count(), 2U);
 }
 
+TEST(Tombstones, ARemovalThatIsTakenBackNeverWas) {
+  Tombstones tombstones(130);
+  tombstones.Remove(129, 5);
+  tombstones.Restore(129);
+  tombstones.Restore(3);  // was never removed
+  EXPECT_FALSE(tombstones.Removed(129, 5));
+  EXPECT_EQ(tombstones.count(), 0U);
+  tombstones.Remove(129, 6);
+  EXPECT_FALSE(tombstones.Removed(129, 5));
+  EXPECT_TRUE(tombstones.Removed(129, 6));
+}
+
 TEST(Tombstones, AReaderSeesItsOwnMoment) {
   Tombstones tombstones(1000);
   std::thread writer([&] {

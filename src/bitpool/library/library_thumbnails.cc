@@ -71,7 +71,7 @@ void LibraryThumbnails::Write(uint64_t id, std::span<const std::byte> thumbnail)
   const std::filesystem::path path = PathOf(id);
   env_.MakeFolders(path.parent_path());
   // Not replaced: a process that is killed while it replaces a file may leave litter.
-  if (env_.Exists(path)) env_.Remove(path);
+  Remove(id);
   try {
     WriteFile(env_, path, thumbnail, IfExists::kFail);
   } catch (const Error&) {
@@ -80,13 +80,16 @@ void LibraryThumbnails::Write(uint64_t id, std::span<const std::byte> thumbnail)
 }
 
 void LibraryThumbnails::Remove(uint64_t id) const {
-  const std::filesystem::path path = PathOf(id);
-  if (env_.Exists(path)) env_.Remove(path);
+  try {
+    env_.Remove(PathOf(id));
+  } catch (const Error& error) {
+    if (error.code() != ErrorCode::kNotFound) throw;
+  }
 }
 
 void LibraryThumbnails::RemoveAllBut(std::span<const uint64_t> ids) const {
   for (const uint64_t id : List()) {
-    if (!std::ranges::binary_search(ids, id)) env_.Remove(PathOf(id));
+    if (!std::ranges::binary_search(ids, id)) Remove(id);
   }
 }
 

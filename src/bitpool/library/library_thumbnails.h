@@ -41,7 +41,7 @@ class LibraryThumbnails {
   std::vector<uint64_t> List() const;
   // Replaces an existing one. Does nothing for no bytes.
   void Write(uint64_t id, std::span<const std::byte> thumbnail) const;
-  // Does nothing when there is none.
+  // Does nothing when there is none, or another process is faster.
   void Remove(uint64_t id) const;
   // Removes all but those of these ids, which are in ascending order.
   void RemoveAllBut(std::span<const uint64_t> ids) const;

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "bitpool/io/faulty_env.h"
 #include "bitpool/library/library_testing.h"
 #include "bitpool/pictures/picture_testing.h"
 
@@ -22,6 +23,24 @@ TEST(LibraryThumbnails, RealThumbnails) {
   const PictureFacts facts = InspectPicture(thumbnail, {});
   EXPECT_EQ(facts.width, kThumbnailSide);
   EXPECT_EQ(facts.format, "jpeg");
+}
+
+TEST(LibraryThumbnails, AnotherProcessMayBeFasterToRemoveThem) {
+  class OvertakenEnv : public testing::FaultyEnv {
+   public:
+    OvertakenEnv() : FaultyEnv(0) {}
+    void Remove(const fs::path& path) override {
+      fs::remove(path);
+      FaultyEnv::Remove(path);
+    }
+  };
+  const testing::TempFolder folder;
+  OvertakenEnv env;
+  const LibraryThumbnails thumbnails(env, LibraryFolder(folder.path()));
+  for (const uint64_t id : {1, 2}) thumbnails.Write(id, testing::ToBytes("small"));
+  thumbnails.Remove(1);
+  thumbnails.RemoveAllBut({});
+  EXPECT_TRUE(thumbnails.List().empty());
 }
 
 TEST(LibraryThumbnails, LostThumbnailsAreMadeAgain) {

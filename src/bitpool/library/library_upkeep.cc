@@ -10,7 +10,6 @@
 #include <unordered_set>
 #include <vector>
 
-#include "bitpool/base/error.h"
 #include "bitpool/index/index_file.h"
 #include "bitpool/library/library_index.h"
 #include "bitpool/library/library_thumbnails.h"
@@ -57,11 +56,7 @@ void RemoveStraySharedThumbnails(const ChangingLibrary& library) {
     snapshot->ForEach(set, [&](const CataloguedPicture& picture) { used.insert(picture.id); });
   }
   for (const uint64_t id : listed) {
-    try {
-      if (!used.contains(id)) thumbnails.Remove(id);
-    } catch (const Error& error) {
-      if (error.code() != ErrorCode::kNotFound) throw;  // otherwise another process was faster
-    }
+    if (!used.contains(id)) thumbnails.Remove(id);
   }
 }
 
