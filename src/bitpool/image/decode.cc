@@ -60,6 +60,14 @@ class EncodedPicture {
 
   PictureSize stored_size() const { return {header_->Xsize, header_->Ysize}; }
   int orientation() const { return vips_image_get_orientation(header_.get()); }
+  // libvips's own function says 1 for 10,000 pages and more.
+  Index pages() const {
+    int pages = 1;
+    if (vips_image_get_typeof(header_.get(), VIPS_META_N_PAGES) != 0) {
+      CheckVips(vips_image_get_int(header_.get(), VIPS_META_N_PAGES, &pages));
+    }
+    return std::max(pages, 1);
+  }
 
   // Ready to be computed once from top to bottom. The sides may be divided, by at most `shrink`,
   // where the decoder can do so faster than it decodes.
@@ -183,7 +191,8 @@ PictureFacts InspectPicture(std::span<const std::byte> bytes, const DecodeOption
     const EncodedPicture encoded(bytes, format, options);
     auto [width, height] = encoded.stored_size();
     if (encoded.orientation() >= 5) std::swap(width, height);  // a quarter turn
-    return PictureFacts{.width = width, .height = height, .format = format.name};
+    return PictureFacts{
+        .width = width, .height = height, .format = format.name, .pages = encoded.pages()};
   });
 }
 

@@ -23,6 +23,7 @@ struct PictureFacts {
   Index width = 0;  // upright, before any scaling
   Index height = 0;
   std::string format;  // "jpeg", "png", "webp", "tiff", "gif", "heic" or "avif"
+  Index pages = 1;     // or frames of an animation; only the first is decoded
 };
 
 // Both functions take the bytes of a file, whose name does not matter, may be called from many

@@ -79,6 +79,7 @@ class EveryFormat : public ::testing::TestWithParam<FormatCase> {
     EXPECT_LE(MeanDifference(Decode(bytes), expected), GetParam().tolerance + extra);
     const PictureFacts facts = InspectPicture(bytes, {});
     EXPECT_EQ(facts.format, GetParam().format);
+    EXPECT_EQ(facts.pages, 1);
     EXPECT_EQ(facts.width, expected.width);
     EXPECT_EQ(facts.height, expected.height);
   }
@@ -324,6 +325,7 @@ TEST(DecodePicture, TheFirstFrameAndTheFirstPage) {
     const Bytes bytes = Encoded(image.get(), suffix);
     EXPECT_LE(MeanDifference(Decode(bytes), first), tolerance) << suffix;
     EXPECT_EQ(InspectPicture(bytes, {}).height, 30) << suffix;
+    EXPECT_EQ(InspectPicture(bytes, {}).pages, 2) << suffix;
   }
 }
 

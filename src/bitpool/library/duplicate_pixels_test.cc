@@ -121,6 +121,63 @@ TEST_F(DuplicatePixels, TheSamePixelsInAnotherFileAreExact) {
   EXPECT_EQ((kinds[{"again.jpg", "two.jpg"}]), DuplicateKind::kEdited);
 }
 
+template <class Number>
+void Append(Number value, std::vector<std::byte>& bytes) {
+  const auto raw = std::as_bytes(std::span(&value, 1));
+  bytes.insert(bytes.end(), raw.begin(), raw.end());
+}
+
+// A TIFF of these pages, uncompressed: the pixels of each, then its 9 entries (tag, type, count,
+// value) and the place of the next.
+std::vector<std::byte> TiffOf(const std::vector<Picture>& pages) {
+  constexpr uint32_t kEntries = 9, kDirectoryBytes = 2 + 12 * kEntries + 4;
+  std::vector<std::byte> bytes;
+  Append(uint32_t{0x002a4949}, bytes);
+  Append(static_cast<uint32_t>(8 + pages[0].pixels.size()), bytes);
+  for (size_t i = 0; i < pages.size(); ++i) {
+    const auto width = static_cast<uint32_t>(pages[i].width),
+               height = static_cast<uint32_t>(pages[i].height),
+               start = static_cast<uint32_t>(bytes.size()), size = 3 * width * height;
+    const auto pixels = std::as_bytes(std::span(pages[i].pixels));
+    bytes.insert(bytes.end(), pixels.begin(), pixels.end());
+    Append(static_cast<uint16_t>(kEntries), bytes);
+    const uint32_t entries[kEntries][2] = {{256, width}, {257, height}, {258, 8},
+                                           {259, 1},     {262, 2},      {273, start},
+                                           {277, 3},     {278, height}, {279, size}};
+    for (const auto& [tag, value] : entries) {
+      Append(static_cast<uint16_t>(tag), bytes);
+      Append(uint16_t{4}, bytes);  // 32 bits
+      Append(uint32_t{1}, bytes);
+      Append(value, bytes);
+    }
+    const bool last = i + 1 == pages.size();
+    Append(last
+               ? 0U
+               : start + size + kDirectoryBytes + static_cast<uint32_t>(pages[i + 1].pixels.size()),
+           bytes);
+  }
+  return bytes;
+}
+
+// As scans with the same cover are.
+TEST_F(DuplicatePixels, FilesOfSeveralPagesAreExactOnlyWhenTheirBytesAre) {
+  const Picture cover = SpottedPicture(300, 200, 5);
+  const std::vector<std::byte> single = TiffOf({cover});
+  ASSERT_EQ(DecodePicture(single, {}).pixels, cover.pixels);
+  WriteBytes("a.tif", TiffOf({cover, SpottedPicture(300, 200, 6)}));
+  WriteBytes("b.tif", TiffOf({cover, SpottedPicture(300, 200, 7)}));
+  Update();
+  EXPECT_THAT(Found(), ElementsAre("edited a.tif b.tif"));
+  pictures_.Remove("b.tif");
+  WriteBytes("c.tif", single);
+  Update();
+  EXPECT_THAT(Found(), ElementsAre("edited a.tif c.tif"));
+  WriteBytes("d.tif", TiffOf({cover, SpottedPicture(300, 200, 6)}));
+  pictures_.Remove("c.tif");
+  Update();
+  EXPECT_THAT(Found(), ElementsAre("exact a.tif d.tif"));
+}
+
 // Codes that tell nothing.
 PictureCode FarCode(std::span<const std::byte> bytes) {
   PictureCode code = NearCode(bytes);

@@ -23,13 +23,28 @@ std::optional<Picture> TryDecode(const std::vector<std::byte>& bytes,
   }
 }
 
-std::optional<Picture> TryReadFile(Env& env, const std::filesystem::path& path,
-                                   const DecodeOptions& options) {
+// The bytes of a file; none when it cannot be read.
+std::vector<std::byte> TryReadBytes(Env& env, const std::filesystem::path& path) {
   try {
-    return TryDecode(env.Read(path, MaxPictureBytes()), options);
+    return env.Read(path, MaxPictureBytes());
   } catch (const Error&) {
-    return std::nullopt;
+    return {};
   }
+}
+
+// The first page of a file, and whether there are more.
+struct FirstPage {
+  Picture picture;
+  bool has_more = false;
+};
+
+std::optional<FirstPage> TryReadFirstPage(Env& env, const std::filesystem::path& path) {
+  const DecodeOptions options = {.max_pixels = kMostPixels};
+  const std::vector<std::byte> bytes = TryReadBytes(env, path);
+  std::optional<Picture> picture = TryDecode(bytes, options);
+  if (!picture) return std::nullopt;
+  return FirstPage{.picture = *std::move(picture),
+                   .has_more = InspectPicture(bytes, options).pages > 1};
 }
 
 }  // namespace
@@ -37,18 +52,19 @@ std::optional<Picture> TryReadFile(Env& env, const std::filesystem::path& path,
 std::optional<Picture> ReadSmall(const LibrarySnapshot& library, const PictureFile& file) {
   const DecodeOptions options = {.max_side = kThumbnailSide};
   std::optional<Picture> picture = TryDecode(library.ReadThumbnail(file.id), options);
-  return picture ? std::move(picture) : TryReadFile(library.env(), file.path, options);
+  return picture ? std::move(picture) : TryDecode(TryReadBytes(library.env(), file.path), options);
 }
 
 std::optional<bool> HaveSamePixels(const LibrarySnapshot& library, const PictureFile& a,
                                    const PictureFile& b) {
-  const DecodeOptions options = {.max_pixels = kMostPixels};
-  const std::optional<Picture> first = TryReadFile(library.env(), a.path, options);
+  const std::optional<FirstPage> first = TryReadFirstPage(library.env(), a.path);
   if (!first) return std::nullopt;
-  const std::optional<Picture> second = TryReadFile(library.env(), b.path, options);
+  if (first->has_more) return false;
+  const std::optional<FirstPage> second = TryReadFirstPage(library.env(), b.path);
   if (!second) return std::nullopt;
-  return first->width == second->width && first->height == second->height &&
-         first->pixels == second->pixels;
+  return !second->has_more && first->picture.width == second->picture.width &&
+         first->picture.height == second->picture.height &&
+         first->picture.pixels == second->picture.pixels;
 }
 
 }  // namespace bitpool

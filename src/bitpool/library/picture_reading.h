@@ -21,7 +21,8 @@ struct PictureFile {
 // when neither can be read.
 std::optional<Picture> ReadSmall(const LibrarySnapshot& library, const PictureFile& file);
 
-// Whether two files show the same pixels, all of them. Nothing when one cannot be read.
+// Whether two files show the same pixels, all of them; never said of a file of several pages or
+// frames, of which only the first is decoded. Nothing when one cannot be read.
 std::optional<bool> HaveSamePixels(const LibrarySnapshot& library, const PictureFile& a,
                                    const PictureFile& b);
 
