@@ -97,7 +97,7 @@ FoundInFolders FindInFolders(Env& env, const LibraryFolder& library,
   result.root = list.root();
   result.folders = list.folders();
   result.exclude = choice.exclude.value_or(facts ? facts->exclude : std::vector<std::string>());
-  const PictureSearch search = {.hidden_folders = false, .exclude = result.exclude};
+  const PictureSearch search = {.exclude = result.exclude};
   result.found = FindPictures(env, result.root, context, &result.unreadable, search);
   for (const std::string& folder : result.folders) {
     FindInFurther(env, folder, search, context, result);

@@ -69,7 +69,7 @@ class Search {
   }
 
   bool IsPassedOver(const std::string& folder) const {
-    return (!options_.hidden_folders && NameIn(folder)[0] == '.') || IsExcluded(folder);
+    return NameIn(folder)[0] == '.' || IsExcluded(folder);
   }
 
   bool IsExcluded(const std::string& path) const {

@@ -29,9 +29,8 @@ struct FailedPicture {
 // .avif, in letters of any case.
 bool HasPictureName(const std::filesystem::path& path);
 
-// What is passed over in the search for pictures.
+// What is passed over in the search for pictures, besides hidden folders.
 struct PictureSearch {
-  bool hidden_folders = true;  // false: skip folders whose names begin with a dot
   // Patterns with *, ? and [ ] of files and folders that are left out. One without a slash is
   // compared with names, one with a slash with paths from the folder that is searched, where * does
   // not stand for a slash.
@@ -42,11 +41,12 @@ struct PictureSearch {
 };
 
 // All pictures in a folder and the folders in it, by their names, sorted by the bytes of their
-// paths. A link to a file is a picture like the file; a link to a folder is not followed, so that
-// there are no circles and nothing is found twice that way. What is neither a file nor a link to
-// one (a pipe, a device) is passed over. Folders that cannot be listed and links that lead nowhere
-// go to `unreadable`, if given, and do not end the search. Throws kNotFound or kInvalidArgument
-// when the folder itself is not one, kIo when it cannot be listed.
+// paths. Hidden folders, whose names begin with a dot, are left alone: a library keeps its
+// thumbnails in one. A link to a file is a picture like the file; a link to a folder is not
+// followed, so that there are no circles and nothing is found twice that way. What is neither a
+// file nor a link to one (a pipe, a device) is passed over. Folders that cannot be listed and links
+// that lead nowhere go to `unreadable`, if given, and do not end the search. Throws kNotFound or
+// kInvalidArgument when the folder itself is not one, kIo when it cannot be listed.
 std::vector<FoundPicture> FindPictures(Env& env, const std::filesystem::path& folder,
                                        const RunContext& context,
                                        std::vector<FailedPicture>* unreadable = nullptr,
