@@ -9,6 +9,7 @@
 
 #include "bitpool/catalog/catalogue.h"
 #include "bitpool/io/env.h"
+#include "bitpool/pictures/picture_files.h"
 
 namespace bitpool {
 
@@ -21,7 +22,7 @@ class LibraryFolder {
   explicit LibraryFolder(std::filesystem::path path)
       : path_(std::move(path)),
         name_(path_.string()),
-        catalogue_((path_ / "catalogue.sqlite").string()),
+        catalogue_((path_ / kCatalogueFile).string()),
         verdicts_(path_ / "verdicts.sqlite") {}
   // A shared library: the folder of its files, and the address of its catalogue.
   LibraryFolder(std::filesystem::path storage, std::string address);

@@ -73,6 +73,15 @@ TEST_F(PictureFolders, HiddenFoldersAndExcludedNamesAreLeftAlone) {
   ExpectError(ErrorCode::kInvalidArgument, {"exclude", "expected a pattern"}, [&] { found({""}); });
 }
 
+// Otherwise they are indexed, and the script of dedupe moves them out of that library.
+TEST_F(PictureFolders, ThumbnailsOfAnotherLibraryAreNoPictures) {
+  pictures_.Write("in/a.jpg", FakePicture(1));
+  const fs::path another = pictures_.root() / "another library";
+  PictureLibrary::Create(Env::Posix(), another, pictures_.root() / "in");
+  WriteFile(another / "thumbnails/0/1.jpg", FakePicture(1));
+  EXPECT_THAT(PathsOf(Find({.folders = {pictures_.root()}}).found), ElementsAre("in/a.jpg"));
+}
+
 TEST_F(PictureFolders, SeveralFoldersMakeOneLibrary) {
   pictures_.Write("a.jpg", FakePicture(1));
   WriteFile(other() / "b.jpg", FakePicture(2));

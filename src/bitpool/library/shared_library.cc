@@ -18,7 +18,6 @@ namespace fs = std::filesystem;
 
 constexpr const char* kStorageKey = "storage";
 constexpr const char* kLibraryIdKey = "library_id";
-constexpr const char* kIdFile = "library-id";
 constexpr uint64_t kMostIdBytes = 1000;
 constexpr int kMostCopies = 100;
 
@@ -30,12 +29,12 @@ std::string NewId() {
 }
 
 std::string ReadId(Env& env, const fs::path& storage) {
-  const std::vector<std::byte> bytes = env.Read(storage / kIdFile, kMostIdBytes);
+  const std::vector<std::byte> bytes = env.Read(storage / kLibraryIdFile, kMostIdBytes);
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
 void CheckStorage(Env& env, const LibraryFolder& folder, const std::string& id) {
-  if (!env.Exists(folder.path() / kIdFile)) {
+  if (!env.Exists(folder.path() / kLibraryIdFile)) {
     throw Error(ErrorCode::kNotFound, folder.name(),
                 fmt::format("the storage of this library, {}, is not there: is the shared file "
                             "system mounted?",
@@ -49,9 +48,9 @@ void CheckStorage(Env& env, const LibraryFolder& folder, const std::string& id) 
 // The id that a storage has or gets. One with only an id was left by a process that was killed
 // before the library was there.
 std::string MakeId(Env& env, const fs::path& storage, const std::string& name) {
-  if (!env.Exists(storage / kIdFile)) {
+  if (!env.Exists(storage / kLibraryIdFile)) {
     const std::string id = NewId();
-    WriteFile(env, storage / kIdFile, std::as_bytes(std::span(id)), IfExists::kFail);
+    WriteFile(env, storage / kLibraryIdFile, std::as_bytes(std::span(id)), IfExists::kFail);
     return id;
   }
   if (env.List(storage).size() == 1) return ReadId(env, storage);

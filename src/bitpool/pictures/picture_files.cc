@@ -41,7 +41,9 @@ class Search {
   void List(const std::string& folder) {
     const fs::path full = folder.empty() ? root_ : root_ / folder;
     try {
-      for (FolderEntry& entry : env_.ListEntries(full)) {
+      std::vector<FolderEntry> entries = env_.ListEntries(full);
+      if (!folder.empty() && IsLibrary(entries)) return;
+      for (FolderEntry& entry : entries) {
         Visit(entry.kind,
               folder.empty() ? std::move(entry.name) : fmt::format("{}/{}", folder, entry.name));
       }
@@ -49,6 +51,13 @@ class Search {
       if (folder.empty()) throw;
       Complain(full, error);
     }
+  }
+
+  static bool IsLibrary(const std::vector<FolderEntry>& entries) {
+    return std::ranges::any_of(entries, [](const FolderEntry& entry) {
+      return entry.kind != FileKind::kFolder &&
+             (entry.name == kCatalogueFile || entry.name == kLibraryIdFile);
+    });
   }
 
   void Visit(FileKind kind, std::string path) {

@@ -12,6 +12,11 @@
 
 namespace bitpool {
 
+// One of these files makes a folder that of a library, or of the files of a shared one, whose
+// thumbnails are not pictures of the user.
+inline constexpr const char* kCatalogueFile = "catalogue.sqlite";
+inline constexpr const char* kLibraryIdFile = "library-id";
+
 // A file that looks like a picture by its name.
 struct FoundPicture {
   std::string path;      // relative to the folder searched, in the system's bytes
@@ -29,7 +34,7 @@ struct FailedPicture {
 // .avif, in letters of any case.
 bool HasPictureName(const std::filesystem::path& path);
 
-// What is passed over in the search for pictures, besides hidden folders.
+// What is passed over in the search for pictures, besides hidden folders and libraries.
 struct PictureSearch {
   // Patterns with *, ? and [ ] of files and folders that are left out. One without a slash is
   // compared with names, one with a slash with paths from the folder that is searched, where * does
@@ -41,12 +46,13 @@ struct PictureSearch {
 };
 
 // All pictures in a folder and the folders in it, by their names, sorted by the bytes of their
-// paths. Hidden folders, whose names begin with a dot, are left alone: a library keeps its
-// thumbnails in one. A link to a file is a picture like the file; a link to a folder is not
-// followed, so that there are no circles and nothing is found twice that way. What is neither a
-// file nor a link to one (a pipe, a device) is passed over. Folders that cannot be listed and links
-// that lead nowhere go to `unreadable`, if given, and do not end the search. Throws kNotFound or
-// kInvalidArgument when the folder itself is not one, kIo when it cannot be listed.
+// paths. Hidden folders, whose names begin with a dot, are left alone, and so are folders of
+// libraries, unless it is the folder that is searched. A link to a file is a picture like the file;
+// a link to a folder is not followed, so that there are no circles and nothing is found twice that
+// way. What is neither a file nor a link to one (a pipe, a device) is passed over. Folders that
+// cannot be listed and links that lead nowhere go to `unreadable`, if given, and do not end the
+// search. Throws kNotFound or kInvalidArgument when the folder itself is not one, kIo when it
+// cannot be listed.
 std::vector<FoundPicture> FindPictures(Env& env, const std::filesystem::path& folder,
                                        const RunContext& context,
                                        std::vector<FailedPicture>* unreadable = nullptr,

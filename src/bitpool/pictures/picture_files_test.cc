@@ -45,6 +45,19 @@ TEST(PictureFiles, FindsByNameInAllFoldersSortedByBytes) {
   EXPECT_EQ(found[0].size, 5U);
 }
 
+TEST(PictureFiles, FoldersOfLibrariesArePassedOver) {
+  const TempFolder folder;
+  for (const char* name :
+       {"a.jpg", "library/catalogue.sqlite", "library/thumbnails/0/1.jpg", "in/shared/library-id",
+        "in/shared/thumbnails/0/1.jpg", "in/b.jpg", "other/catalogue.sqlite/c.jpg"}) {
+    WriteText(folder / name, "12345");
+  }
+  EXPECT_THAT(Paths(FindPictures(Env::Posix(), folder.path(), RunContext())),
+              ElementsAre("a.jpg", "in/b.jpg", "other/catalogue.sqlite/c.jpg"));
+  EXPECT_THAT(Paths(FindPictures(Env::Posix(), folder / "library", RunContext())),
+              ElementsAre("thumbnails/0/1.jpg"));
+}
+
 TEST(PictureFiles, TellsTheTimeToTheNanosecond) {
   const TempFolder folder;
   WriteText(folder / "a.jpg", "1");
