@@ -36,18 +36,21 @@ void RequireEnough(size_t pictures) {
                           pictures, kLeastPicturesToLearn));
 }
 
-ChosenCoder TrainOn(const LibraryWriter& writer, const CoderChoice& choice,
-                    const RunContext& context) {
+// What can be known before pictures are read.
+void RequireLearnable(Env& env, const CoderChoice& choice) {
   if (choice.found.empty()) {
     throw Error(ErrorCode::kNotFound, choice.root.string(), "no pictures here");
   }
+  if (choice.network) MappedNetwork(env, choice.network->files);
+  if (choice.learn) RequireEnough(choice.found.size());
+}
+
+ChosenCoder TrainOn(const LibraryWriter& writer, const CoderChoice& choice,
+                    const RunContext& context) {
   const int bits = choice.bits.value_or(kShippedBits);
   CoderTraining training = choice.network ? SceneTraining(*choice.network) : CoderTraining();
   training.hash.bits = bits;
-  if (choice.learn) {
-    RequireEnough(choice.found.size());
-    training = TrainingLikeShipped(*choice.learn, bits);
-  }
+  if (choice.learn) training = TrainingLikeShipped(*choice.learn, bits);
   std::vector<fs::path> paths;
   paths.reserve(choice.found.size());
   for (const FoundPicture& picture : choice.found) paths.push_back(choice.root / picture.path);
@@ -59,20 +62,27 @@ ChosenCoder TrainOn(const LibraryWriter& writer, const CoderChoice& choice,
 }
 
 // The library's own coder, if it has one; of several, the one that was chosen last.
-std::optional<fs::path> OwnCoder(const LibraryWriter& writer) {
-  Env& env = writer.env();
-  const LibraryFolder& folder = writer.folder();
-  const LibraryFacts facts = writer.ReadFacts().value_or(LibraryFacts());
-  for (const std::string& digest : {facts.next_coder, facts.coder}) {
-    if (HasCoder(env, folder, digest)) return folder.coder(digest);
+std::optional<fs::path> OwnCoder(Env& env, const LibraryFolder& folder,
+                                 const std::optional<LibraryFacts>& facts) {
+  if (facts) {
+    for (const std::string& digest : {facts->next_coder, facts->coder}) {
+      if (HasCoder(env, folder, digest)) return folder.coder(digest);
+    }
   }
   if (env.Exists(folder.first_version_coder())) return folder.first_version_coder();
   return std::nullopt;
 }
 
-PictureCoder OpenOwnCoder(const LibraryWriter& writer, const fs::path& path,
-                          std::optional<int> bits) {
-  PictureCoder coder = OpenCoder(writer.env(), path);
+PictureCoder OpenNamedCoder(Env& env, const fs::path& path, std::optional<int> bits) {
+  PictureCoder coder = OpenCoder(env, path);
+  if (!bits || *bits == coder.bits()) return coder;
+  throw Error(ErrorCode::kInvalidArgument, path.string(),
+              fmt::format("codes of {} bits: this coder has {}; expected that, or another coder",
+                          *bits, coder.bits()));
+}
+
+PictureCoder OpenOwnCoder(Env& env, const fs::path& path, std::optional<int> bits) {
+  PictureCoder coder = OpenCoder(env, path);
   if (!bits || *bits == coder.bits()) return coder;
   throw Error(ErrorCode::kInvalidArgument,
               fmt::format("codes of {} bits: the library's coder has {}; expected that, or another "
@@ -125,29 +135,33 @@ PictureCode ChosenCoder::Encode(std::span<const std::byte> bytes) const {
   return known == codes.end() ? coder.Encode(bytes) : known->second;
 }
 
+PlannedCoder PlanCoder(Env& env, const LibraryFolder& folder,
+                       const std::optional<LibraryFacts>& facts, const CoderChoice& choice) {
+  if (!choice.coder.empty()) return {.coder = OpenNamedCoder(env, choice.coder, choice.bits)};
+  const std::optional<fs::path> own = choice.learn ? std::nullopt : OwnCoder(env, folder, facts);
+  if (own && (!choice.network || HasFeaturesOf(env, *own, *choice.network))) {
+    return {.coder = OpenOwnCoder(env, *own, choice.bits),
+            .of_first_version = *own == folder.first_version_coder()};
+  }
+  if (choice.learn || choice.network || (choice.bits && *choice.bits != kShippedBits)) {
+    RequireLearnable(env, choice);
+    return {};
+  }
+  return {.coder = ShippedCoder()};
+}
+
 ChosenCoder ChooseCoder(const LibraryWriter& writer, const CoderChoice& choice,
                         const RunContext& context) {
   Env& env = writer.env();
-  const fs::path first_version = writer.folder().first_version_coder();
-  if (!choice.coder.empty()) {
-    ChosenCoder chosen = {.coder = OpenCoder(env, choice.coder)};
-    KeepCoder(writer, chosen.coder);
-    return chosen;
+  const LibraryFolder& folder = writer.folder();
+  PlannedCoder planned = PlanCoder(env, folder, writer.ReadFacts(), choice);
+  if (planned.of_first_version) {
+    env.Rename(folder.first_version_coder(), folder.coder(planned.coder->digest()));
+    env.SyncFolder(folder.path());
   }
-  const std::optional<fs::path> own = choice.learn ? std::nullopt : OwnCoder(writer);
-  if (!own || (choice.network && !HasFeaturesOf(env, *own, *choice.network))) {
-    const bool learn =
-        choice.learn || choice.network || (choice.bits && *choice.bits != kShippedBits);
-    ChosenCoder chosen =
-        learn ? TrainOn(writer, choice, context) : ChosenCoder{.coder = ShippedCoder()};
-    KeepCoder(writer, chosen.coder);
-    return chosen;
-  }
-  ChosenCoder chosen = {.coder = OpenOwnCoder(writer, *own, choice.bits)};
-  if (*own == first_version) {
-    env.Rename(first_version, writer.folder().coder(chosen.coder.digest()));
-    env.SyncFolder(writer.folder().path());
-  }
+  ChosenCoder chosen = planned.coder ? ChosenCoder{.coder = *std::move(planned.coder)}
+                                     : TrainOn(writer, choice, context);
+  KeepCoder(writer, chosen.coder);
   return chosen;
 }
 

@@ -42,14 +42,26 @@ struct CoderChoice {
   const std::vector<FoundPicture>& found;  // what a new coder learns from
 };
 
+// The coder that an update will have; nothing when it is to be learned.
+struct PlannedCoder {
+  std::optional<PictureCoder> coder = {};
+  // The library's own, from a file where version 1 had it.
+  bool of_first_version = false;
+};
+
 // The first of these that applies: the coder that was named, or is to be learned; with a network,
 // the library's own coder if it has these features, or otherwise one that is learned from the
 // pictures; the coder whose codes are being gathered; the library's own; the coder that ships with
 // the program, or, for codes of other lengths than its own, one that is learned from the pictures.
-// Its file is in the library's folder afterwards. Throws kNotFound when there is nothing to learn a
-// coder from, kInvalidArgument when there are too few pictures to learn from or the library's coder
-// has other bits than were asked for, kCancelled when it was stopped before there was a coder, and
-// as OpenCoder and TrainCoder.
+// `facts` are what the library says about itself; it need not be there. Writes nothing. Throws
+// kNotFound when there is nothing to learn a coder from, kInvalidArgument when there are too few
+// pictures to learn from or the coder has other bits than were asked for, and as OpenCoder and
+// MappedNetwork.
+PlannedCoder PlanCoder(Env& env, const LibraryFolder& folder,
+                       const std::optional<LibraryFacts>& facts, const CoderChoice& choice);
+
+// That coder, learned if need be. Its file is in the library's folder afterwards. Throws kCancelled
+// when it was stopped before there was a coder, and as PlanCoder and TrainCoder.
 ChosenCoder ChooseCoder(const LibraryWriter& writer, const CoderChoice& choice,
                         const RunContext& context);
 

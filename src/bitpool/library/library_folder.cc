@@ -168,6 +168,22 @@ std::string RootSetting(Env& env, const fs::path& library, const fs::path& root)
              : absolute.lexically_relative(env.Canonical(library)).string();
 }
 
+void RequireRoot(Env& env, const LibraryFolder& library, const std::optional<LibraryFacts>& facts,
+                 const fs::path& root) {
+  if (!env.Exists(library.path())) return;  // it is new
+  if (FolderInRoot(env, library.path(), root) == ".") {
+    throw Error(ErrorCode::kInvalidArgument, library.name(),
+                "the library cannot be the folder of pictures itself");
+  }
+  if (!facts || facts->root == RootSetting(env, library.path(), root)) return;
+  const fs::path old_root = RootOf(env, library.path(), facts->root);
+  if (!env.IsFolder(old_root)) return;
+  throw Error(ErrorCode::kInvalidArgument, library.name(),
+              fmt::format("this library is of the folder {}; expected that, or another library for "
+                          "{}",
+                          old_root.string(), root.string()));
+}
+
 fs::path RootOf(Env& env, const fs::path& library, const std::string& setting) {
   return (env.Canonical(library) / setting).lexically_normal();
 }

@@ -83,6 +83,13 @@ struct LibraryFacts {
   // files.
   bool unfinished = false;
 
+  bool HasCodesOf(const std::string& digest, int length) const {
+    return coder == digest && bits == length;
+  }
+  bool GathersCodesOf(const std::string& digest, int length) const {
+    return next_coder == digest && next_bits == length;
+  }
+
   bool operator==(const LibraryFacts&) const = default;
 };
 
@@ -112,6 +119,11 @@ class LibraryFiles {
 // lies inside, so that both can be moved together; otherwise absolute.
 std::string RootSetting(Env& env, const std::filesystem::path& library,
                         const std::filesystem::path& root);
+// Refuses with kInvalidArgument a folder of pictures that is the library's own folder, or another
+// one than the library records: if that is gone, it was moved; if it is still there, the library
+// was named by mistake.
+void RequireRoot(Env& env, const LibraryFolder& library, const std::optional<LibraryFacts>& facts,
+                 const std::filesystem::path& root);
 // The folder that a setting means.
 std::filesystem::path RootOf(Env& env, const std::filesystem::path& library,
                              const std::string& setting);

@@ -69,24 +69,19 @@ class Updater {
   // The library's settings, and the set of pictures that this update works on.
   void BringFactsUpToDate() {
     own_files_.emplace(env_, folder_.path(), update_.root);
-    if (FolderInRoot(env_, folder_.path(), update_.root) == ".") {
-      throw Error(ErrorCode::kInvalidArgument, folder_.name(),
-                  "the library cannot be the folder of pictures itself");
-    }
     const auto snapshot = catalogue_.Snapshot();
-    const std::string root = RootSetting(env_, folder_.path(), update_.root);
     old_facts_ = ReadLibraryFacts(*snapshot, folder_.name());
-    if (old_facts_) CheckRoot(*old_facts_, root);
+    RequireRoot(env_, folder_, old_facts_, update_.root);
     facts_ = old_facts_.value_or(LibraryFacts());
     sweep_ = facts_.unfinished;
-    facts_.root = root;
+    facts_.root = RootSetting(env_, folder_.path(), update_.root);
     facts_.folders = update_.folders;
     facts_.exclude = update_.exclude;
     const PictureEncoding& encoding = update_.encoding;
-    const bool same_codes = facts_.coder == encoding.digest && facts_.bits == encoding.bits;
+    const bool same_codes = facts_.HasCodesOf(encoding.digest, encoding.bits);
     if (!same_codes && snapshot->Count() > 0) {
       set_ = PictureSet::kNext;
-      clear_next_ = facts_.next_coder != encoding.digest || facts_.next_bits != encoding.bits;
+      clear_next_ = !facts_.GathersCodesOf(encoding.digest, encoding.bits);
       facts_.next_coder = encoding.digest;
       facts_.next_bits = encoding.bits;
     } else {
@@ -98,17 +93,6 @@ class Updater {
     }
     if (clear_next_) sweep_ = true;
     new_facts_ = !old_facts_ || *old_facts_ != facts_;
-  }
-
-  // A library whose folder was moved finds its pictures again; one whose folder is still there was
-  // named by mistake.
-  void CheckRoot(const LibraryFacts& old, const std::string& root) const {
-    const fs::path old_root = RootOf(env_, folder_.path(), old.root);
-    if (old.root == root || !env_.IsFolder(old_root)) return;
-    throw Error(
-        ErrorCode::kInvalidArgument, folder_.name(),
-        fmt::format("this library is of the folder {}; expected that, or another library for {}",
-                    old_root.string(), update_.root.string()));
   }
 
   void ReadKnown() {

@@ -86,6 +86,27 @@ void FindInFurther(Env& env, const std::string& folder, const PictureSearch& sea
   }
 }
 
+// The size and time of each file that is known.
+using KnownStates = std::unordered_map<std::string, std::pair<uint64_t, int64_t>>;
+
+KnownStates ReadStates(const LibraryBefore& library, PictureSet set) {
+  KnownStates known;
+  if (!library.catalogue) return known;
+  library.catalogue->ForEach(set, [&](const CataloguedPicture& picture) {
+    known[picture.path] = {picture.size, picture.modified_ns};
+  });
+  return known;
+}
+
+// Those that this coder has encoded. `here` are all of the library.
+KnownStates ReadEncoded(const LibraryBefore& library, const PictureCoder* coder,
+                        const KnownStates& here) {
+  if (here.empty() || !library.facts || coder == nullptr) return {};
+  if (library.facts->HasCodesOf(coder->digest(), coder->bits())) return here;
+  if (!library.facts->GathersCodesOf(coder->digest(), coder->bits())) return {};
+  return ReadStates(library, PictureSet::kNext);
+}
+
 }  // namespace
 
 FoundInFolders FindInFolders(Env& env, const LibraryFolder& library,
@@ -109,24 +130,21 @@ FoundInFolders FindInFolders(Env& env, const LibraryFolder& library,
   return result;
 }
 
-UpdatePlan PlanUpdate(const FoundInFolders& folders, const CatalogueSnapshot* catalogue) {
-  std::unordered_map<std::string, std::pair<uint64_t, int64_t>> known;  // sizes and times
-  if (catalogue != nullptr) {
-    catalogue->ForEach(PictureSet::kCurrent, [&](const CataloguedPicture& picture) {
-      known[picture.path] = {picture.size, picture.modified_ns};
-    });
-  }
+UpdatePlan PlanUpdate(const FoundInFolders& folders, const LibraryBefore& library,
+                      const PictureCoder* coder) {
+  KnownStates here = ReadStates(library, PictureSet::kCurrent);
+  const KnownStates encoded = ReadEncoded(library, coder, here);
   UpdatePlan plan;
   plan.unreadable = folders.unreadable;
   for (const FoundPicture& found : folders.found) {
-    const auto before = known.find(found.path);
+    const auto known = encoded.find(found.path);
     const bool same =
-        before != known.end() && before->second == std::pair(found.size, found.mtime_ns);
-    ++(same ? plan.unchanged : before == known.end() ? plan.added : plan.changed);
+        known != encoded.end() && known->second == std::pair(found.size, found.mtime_ns);
+    const bool was_here = here.erase(found.path) > 0;
+    ++(same ? plan.unchanged : was_here ? plan.changed : plan.added);
     if (!same) plan.bytes += found.size;
-    if (before != known.end()) known.erase(before);
   }
-  for (const auto& [path, status] : known) {
+  for (const auto& [path, state] : here) {
     const fs::path whole = folders.root / path;
     const bool may_be_there = std::ranges::any_of(folders.unreadable, [&](const auto& failed) {
       return IsInFolder(whole.native(), failed.path.native());

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -8,6 +9,7 @@
 #include "bitpool/base/run_context.h"
 #include "bitpool/io/env.h"
 #include "bitpool/library/library_folder.h"
+#include "bitpool/pictures/picture_coder.h"
 #include "bitpool/pictures/picture_files.h"
 
 namespace bitpool {
@@ -38,17 +40,25 @@ FoundInFolders FindInFolders(Env& env, const LibraryFolder& library,
                              const std::optional<LibraryFacts>& facts, const FolderChoice& choice,
                              const RunContext& context);
 
-// What an update would do, by the sizes and times of files alone.
+// What an update would do, by its coder and the sizes and times of files alone.
 struct UpdatePlan {
   uint64_t added = 0;
-  uint64_t changed = 0;  // at least looked at again
+  uint64_t changed = 0;  // at least looked at again, or encoded by another coder
   uint64_t removed = 0;
   uint64_t unchanged = 0;
   uint64_t bytes = 0;  // of the files that would be read
   std::vector<FailedPicture> unreadable;
 };
 
-// Compares the folders with the catalogue; null: nothing was indexed yet. Changes nothing.
-UpdatePlan PlanUpdate(const FoundInFolders& folders, const CatalogueSnapshot* catalogue);
+// What is known of a library before an update.
+struct LibraryBefore {
+  std::unique_ptr<CatalogueSnapshot> catalogue;  // null: there is no library
+  std::optional<LibraryFacts> facts;
+};
+
+// Compares the folders with the library; the coder is null when it is to be learned. Changes
+// nothing.
+UpdatePlan PlanUpdate(const FoundInFolders& folders, const LibraryBefore& library,
+                      const PictureCoder* coder);
 
 }  // namespace bitpool

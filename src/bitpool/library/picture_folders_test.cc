@@ -4,6 +4,7 @@
 
 #include "bitpool/library/library_testing.h"
 #include "bitpool/library/move_script.h"
+#include "bitpool/pictures/shipped_coder.h"
 
 namespace bitpool {
 namespace {
@@ -48,7 +49,8 @@ class PictureFolders : public ::testing::Test {
                                 [root = found.root](const FoundPicture& picture) {
                                   return Env::Posix().Read(root / picture.path, 1000000);
                                 },
-                            .encoding = testing::FakeEncoding()};
+                            // A plan is made for the coder that ships.
+                            .encoding = testing::FakeEncoding(ShippedCoder().digest())};
     return UpdateLibrary(writer, update, RunContext());
   }
 
@@ -153,6 +155,52 @@ TEST_F(PictureFolders, APlanChangesNothing) {
   EXPECT_EQ(changes.removed, 1U);
   EXPECT_EQ(changes.unchanged, 0U);
   EXPECT_EQ(pictures_.Open().index().size(), 2);
+}
+
+TEST_F(PictureFolders, APlanIsForTheCoderOfTheUpdate) {
+  pictures_.Write("a.jpg", FakePicture(1));
+  pictures_.Write("b.jpg", FakePicture(2));
+  UpdateOptions options = {.pictures = pictures_.root()};
+  const auto plan = [&] {
+    return PictureLibrary::Plan(Env::Posix(), pictures_.library(), options, RunContext());
+  };
+  options.bits = 32;  // learned
+  EXPECT_EQ(plan().added, 2U);
+  options.learn = ViewKind::kCopies;
+  ExpectError(ErrorCode::kInvalidArgument, {"2 pictures are too few"}, plan);
+  options = {.pictures = pictures_.root(), .coder = pictures_.root() / "a.jpg"};
+  ExpectError(ErrorCode::kCorrupt, {"a.jpg"}, plan);
+  EXPECT_FALSE(fs::exists(pictures_.library()));
+
+  // All are encoded again by another coder.
+  LibraryUpdate update = pictures_.MakeUpdate(testing::FakeEncoding("another"));
+  pictures_.Update(update, RunContext());
+  const fs::path shipped = pictures_.base() / "shipped.bpc";
+  SaveCoder(Env::Posix(), shipped, ShippedCoder(), IfExists::kFail);
+  options = {.pictures = pictures_.root(), .bits = kShippedBits, .coder = shipped};
+  EXPECT_EQ(plan().changed, 2U);
+  EXPECT_EQ(plan().bytes, 2 * FakePicture(1).size());
+  options.bits = 512;
+  ExpectError(ErrorCode::kInvalidArgument, {"shipped.bpc", "512 bits", "has 64"}, plan);
+
+  // What was encoded before a stop is done.
+  options.bits.reset();
+  update = pictures_.MakeUpdate(testing::FakeEncoding(ShippedCoder().digest()));
+  std::stop_source stop;
+  update.batch = 1;
+  const auto encode = update.encoding.encode;
+  update.encoding.encode = [&](std::span<const std::byte> bytes) {
+    stop.request_stop();
+    return encode(bytes);
+  };
+  EXPECT_TRUE(
+      pictures_.Update(update, RunContext({.threads = 1, .stop = stop.get_token()})).stopped);
+  EXPECT_EQ(plan().changed, 1U);
+  EXPECT_EQ(plan().unchanged, 1U);
+
+  fs::create_directories(other());
+  options.pictures = other();
+  ExpectError(ErrorCode::kInvalidArgument, {"this library is of the folder"}, plan);
 }
 
 }  // namespace

@@ -48,6 +48,16 @@ FolderChoice ChoiceOf(const UpdateOptions& options) {
   return choice;
 }
 
+CoderChoice ChoiceOf(const UpdateOptions& options, const fs::path& root,
+                     const std::vector<FoundPicture>& found) {
+  return {.bits = options.bits,
+          .coder = options.coder,
+          .network = options.network,
+          .learn = options.learn,
+          .root = root,
+          .found = found};
+}
+
 std::unique_ptr<Catalogue> OpenToRead(Env& env, const LibraryFolder& folder) {
   if (!HasCatalogue(env, folder)) {
     throw Error(ErrorCode::kNotFound, folder.name(),
@@ -348,14 +358,7 @@ UpdateSummary PictureLibrary::Update(const UpdateOptions& options, const RunCont
     if (!folder_.is_shared()) RemoveTree(env_, folder_.training());
   } catch (const Error&) {  // does no harm
   }
-  const ChosenCoder chosen = ChooseCoder(writer,
-                                         {.bits = options.bits,
-                                          .coder = options.coder,
-                                          .network = options.network,
-                                          .learn = options.learn,
-                                          .root = root,
-                                          .found = update.found},
-                                         context);
+  const ChosenCoder chosen = ChooseCoder(writer, ChoiceOf(options, root, update.found), context);
   update.read = [&](const FoundPicture& picture) {
     return env_.Read(root / picture.path, MaxPictureBytes());
   };
@@ -376,15 +379,18 @@ UpdateSummary PictureLibrary::Update(const UpdateOptions& options, const RunCont
 
 UpdatePlan PictureLibrary::Plan(Env& env, const fs::path& location, const UpdateOptions& options,
                                 const RunContext& context) {
-  const LibraryFolder library = LocateLibrary(env, location);
-  std::unique_ptr<CatalogueSnapshot> catalogue;
-  std::optional<LibraryFacts> facts;
-  if (HasCatalogue(env, library)) {
-    catalogue = OpenToRead(env, library)->Snapshot();
-    facts = ReadLibraryFacts(*catalogue, library.name());
+  const LibraryFolder folder = LocateLibrary(env, location);
+  LibraryBefore library;
+  if (HasCatalogue(env, folder)) {
+    library.catalogue = OpenToRead(env, folder)->Snapshot();
+    library.facts = ReadLibraryFacts(*library.catalogue, folder.name());
   }
-  return PlanUpdate(FindInFolders(env, library, facts, ChoiceOf(options), context),
-                    catalogue.get());
+  const FoundInFolders folders =
+      FindInFolders(env, folder, library.facts, ChoiceOf(options), context);
+  const PlannedCoder planned =
+      PlanCoder(env, folder, library.facts, ChoiceOf(options, folders.root, folders.found));
+  RequireRoot(env, folder, library.facts, folders.root);
+  return PlanUpdate(folders, library, planned.coder ? &*planned.coder : nullptr);
 }
 
 UpdateSummary PictureLibrary::UpdateWith(const LibraryUpdate& update, const RunContext& context) {

@@ -152,8 +152,9 @@ class PictureLibrary {
   // The same with pictures and an encoding of the caller's own. Such a library has no coder, so it
   // is queried by codes (QueryLibrary).
   UpdateSummary UpdateWith(const LibraryUpdate& update, const RunContext& context);
-  // What Update would do, by the sizes and times of files; the library need not be there, and
-  // nothing is changed.
+  // What Update would do, by its coder and the sizes and times of files; the library need not be
+  // there, and nothing is changed. Throws what Update would, as far as it is known before pictures
+  // are read.
   static UpdatePlan Plan(Env& env, const std::filesystem::path& location,
                          const UpdateOptions& options, const RunContext& context);
 
