@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "bitpool/base/error.h"
+#include "bitpool/base/stopwatch.h"
 #include "bitpool/library/library_coder.h"
 #include "bitpool/library/library_thumbnails.h"
 #include "bitpool/library/library_writer.h"
@@ -343,6 +344,7 @@ std::vector<std::byte> PictureLibrary::Thumbnail(uint64_t id) const {
 }
 
 UpdateSummary PictureLibrary::Update(const UpdateOptions& options, const RunContext& context) {
+  const Stopwatch watch;
   LibraryWriter writer(env_, folder_);
   FoundInFolders folders =
       FindInFolders(env_, folder_, writer.ReadFacts(), ChoiceOf(options), context);
@@ -373,6 +375,7 @@ UpdateSummary PictureLibrary::Update(const UpdateOptions& options, const RunCont
   update.on_failure = options.on_failure;
   update.on_wait = options.on_wait;
   UpdateSummary summary = UpdateLibrary(writer, update, context);
+  summary.seconds = watch.seconds();  // with finding the pictures and learning the coder
   catalogue_->Refresh();
   return summary;
 }

@@ -4,12 +4,15 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <csignal>
 #include <cstdlib>
 #include <map>
+#include <thread>
 
 #include "bitpool/catalog/catalogue_testing.h"
 #include "bitpool/index/testing.h"
+#include "bitpool/io/faulty_env.h"
 #include "bitpool/library/library_coder.h"
 #include "bitpool/library/library_testing.h"
 #include "bitpool/pictures/picture_testing.h"
@@ -471,6 +474,26 @@ TEST(PictureLibrary, ALibraryOfVersionOneWithAnotherCoderGetsItsCodes) {
               [&] { library->QueryFile(pictures.root() / "2.jpg", {}, OneThread()); });
   EXPECT_EQ(library->Update({}, OneThread()).changed, 4U);
   EXPECT_EQ(ReadCodes(library->Snapshot()), ReadCodes(other->Snapshot()));
+}
+
+// What happens before pictures are encoded: they are found, and a coder may be learned.
+TEST(PictureLibrary, TheTimeOfAnUpdateIsThatOfAllItDoes) {
+  class SlowEnv : public testing::FaultyEnv {
+   public:
+    explicit SlowEnv(fs::path slow) : FaultyEnv(0), slow_(std::move(slow)) {}
+    std::vector<FolderEntry> ListEntries(const fs::path& folder) override {
+      if (fs::equivalent(folder, slow_))
+        std::this_thread::sleep_for(std::chrono::milliseconds(200));
+      return FaultyEnv::ListEntries(folder);
+    }
+
+   private:
+    fs::path slow_;
+  };
+  const PictureFolder pictures;
+  SlowEnv env(pictures.root());
+  const auto library = PictureLibrary::Create(env, pictures.library(), pictures.root());
+  EXPECT_GE(library->Update({.pictures = pictures.root()}, OneThread()).seconds, 0.2);
 }
 
 TEST(PictureLibrary, SaysWhenThereIsNothingToLearnFrom) {
