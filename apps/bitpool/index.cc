@@ -40,10 +40,7 @@ struct IndexCommand {
       update.exclude = exclude;
       std::erase(*update.exclude, "");  // an empty one cancels those in the library
     }
-    if (network.named()) {
-      update.network = network.Find(DataFolder(""));
-      MappedNetwork(Env::Posix(), update.network->files);  // before a library is made
-    }
+    if (network.named()) update.network = network.Find(DataFolder(""));
     return update;
   }
 };
@@ -115,8 +112,19 @@ int Plan(const IndexCommand& command, const Session& session) {
   return plan.unreadable.empty() ? kExitFine : kExitSomeFailed;
 }
 
+// A library in a folder that is still to be made.
+bool IsNew(const IndexCommand& command) {
+  const std::filesystem::path location = command.location();
+  return !IsPostgresAddress(location.string()) &&
+         !Env::Posix().Exists(LibraryFolder(location).catalogue());
+}
+
 int IndexPictures(const IndexCommand& command, const Session& session) {
   UpdateOptions options = command.MakeOptions();
+  // What is refused leaves no library behind.
+  if (IsNew(command)) {
+    PictureLibrary::Plan(Env::Posix(), command.location(), options, session.MakeContext());
+  }
   options.on_wait = [](const std::string& what) { Session::Complain(what); };
   const auto library = PictureLibrary::OpenOrCreate(Env::Posix(), command.location(),
                                                     command.folders.front(), command.storage);
