@@ -1,7 +1,9 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <set>
 
 #include "bitpool/base/shown_text.h"
 #include "bitpool/dataset/public_sets.h"
@@ -150,13 +152,31 @@ nlohmann::json ToJson(const Decision& decision) {
   return json;
 }
 
-// Makes and takes back decisions, then lists all that are in force.
+std::vector<uint64_t> IdsOf(const PictureLibrary& library, const std::vector<std::string>& paths) {
+  std::vector<uint64_t> ids;
+  for (const std::string& path : paths) ids.push_back(library.IdOf(path));
+  return ids;
+}
+
+void RequireDecisions(const PictureLibrary& library, const std::set<uint64_t>& ids) {
+  const std::vector<Decision> decisions = library.ListDecisions();
+  for (const uint64_t id : ids) {
+    if (std::ranges::find(decisions, id, &Decision::id) != decisions.end()) continue;
+    throw Error(ErrorCode::kNotFound, library.folder().name(),
+                fmt::format("there is no decision {}", id));
+  }
+}
+
+// Makes and takes back decisions, then lists all that are in force. What cannot be done is noticed
+// before anything is.
 int Decide(const DedupeOptions& options, const PictureLibrary& library, const Session& session) {
-  for (const uint64_t id : options.undo) library.UndoDecision(id);
-  std::vector<uint64_t> apart;
-  for (const std::string& path : options.not_duplicates) apart.push_back(library.IdOf(path));
+  const std::set<uint64_t> undo(options.undo.begin(), options.undo.end());
+  const std::vector<uint64_t> apart = IdsOf(library, options.not_duplicates);
+  const std::vector<uint64_t> keep = IdsOf(library, options.mark_keep);
+  RequireDecisions(library, undo);
   library.DecideNotDuplicates(apart);
-  for (const std::string& path : options.mark_keep) library.DecideToKeep(library.IdOf(path));
+  if (!keep.empty()) library.DecideToKeep(keep);
+  for (const uint64_t id : undo) library.UndoDecision(id);
   const std::vector<Decision> decisions = library.ListDecisions();
   nlohmann::json json = nlohmann::json::array();
   std::string text;

@@ -339,8 +339,15 @@ TEST_F(DuplicatePixels, OfTwoEqualFilesTheMarkedOneIsKept) {
   Update();
   EXPECT_THAT(Found(), ElementsAre("exact a.jpg third.jpg album/a.jpg"));
   const uint64_t first = library_->IdOf("a.jpg"), second = library_->IdOf("album/a.jpg");
-  ExpectError(ErrorCode::kInvalidArgument, {"the same bytes"},
+  ExpectError(ErrorCode::kInvalidArgument, {"a.jpg and album/a.jpg have the same bytes"},
               [&] { library_->DecideNotDuplicates(first, second); });
+  // Of several nothing is decided.
+  WriteBytes("other.jpg", EncodeJpeg(SpottedPicture(320, 240, 2), 90));
+  Update();
+  const std::vector<uint64_t> ids = {first, library_->IdOf("other.jpg"), second};
+  ExpectError(ErrorCode::kInvalidArgument, {"the same bytes"},
+              [&] { library_->DecideNotDuplicates(ids); });
+  EXPECT_THAT(library_->ListDecisions(), IsEmpty());
   library_->DecideToKeep(second);
   const DuplicateGroup group = Find()[0];
   EXPECT_EQ(group.pictures[0].picture.path, "album/a.jpg");

@@ -87,9 +87,9 @@ std::vector<NotedDecision> KeepApart(Catalogue& catalogue, std::span<const uint6
     for (size_t j = i + 1; j < ids.size(); ++j) {
       if (ContentOf(marks[i]) == ContentOf(marks[j])) {
         throw Error(ErrorCode::kInvalidArgument,
-                    fmt::format("pictures {} and {} have the same bytes: expected different ones, "
-                                "or a mark on each to be kept",
-                                ids[i], ids[j]));
+                    fmt::format("{} and {} have the same bytes: expected different pictures, or a "
+                                "mark on each to be kept",
+                                marks[i].path, marks[j].path));
       }
       decisions.push_back(
           {.kind = DecisionKind::kNotDuplicates, .first = marks[i], .second = marks[j]});
