@@ -109,6 +109,11 @@ MadeCoder CoderFromNetwork(Env& env, const CodeNetwork& network, const RunContex
     return {.coder = {std::move(describer), {.model = std::move(model), .training = story}},
             .failed = {}};
   }
+  if (network.bits > describer.dimension()) {
+    throw Error(ErrorCode::kInvalidArgument, network.files.definition.string(),
+                fmt::format("codes of {} bits: expected at most {}, the outputs of layer {}",
+                            network.bits, describer.dimension(), describer.settings().cnn.layer));
+  }
   std::vector<FailedPicture> failed;
   const MatrixF outputs = Outputs(env, describer, network.rotate_on, failed, context);
   const int bits = network.bits == 0 ? static_cast<int>(describer.dimension()) : network.bits;

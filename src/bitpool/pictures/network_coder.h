@@ -34,7 +34,8 @@ struct MadeCoder {
 };
 
 // The coder of such a network, which becomes part of it. Throws kInvalidArgument for a network
-// whose output is not one vector of at most kMaxBits numbers, or without a picture to learn from.
+// whose output is not one vector of at most kMaxBits numbers, for more bits than it has outputs, or
+// without a picture to learn from.
 MadeCoder CoderFromNetwork(Env& env, const CodeNetwork& network, const RunContext& context);
 
 }  // namespace bitpool

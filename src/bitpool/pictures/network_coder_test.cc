@@ -135,6 +135,12 @@ TEST(CoderFromNetwork, RefusesWhatIsNoCode) {
          [](CodeNetwork& network) { network.options.layer = "light"; });
   refuse({"no layer \"hash\""}, [](CodeNetwork& network) { network.options.layer = "hash"; });
   refuse({"bits", "pictures"}, [](CodeNetwork& network) { network.bits = 4; });
+  refuse({"net.onnx",
+          fmt::format("codes of {} bits: expected at most {}", kOutputs + 1, kOutputs).c_str()},
+         [](CodeNetwork& network) {
+           network.bits = kOutputs + 1;
+           network.rotate_on = {"never read.jpg"};
+         });
   refuse({"threshold"}, [](CodeNetwork& network) { network.threshold = 1.0 / 0.0; });
 }
 
