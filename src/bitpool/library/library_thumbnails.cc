@@ -49,7 +49,7 @@ std::vector<std::byte> LibraryThumbnails::Read(uint64_t id) const {
   }
 }
 
-std::vector<uint64_t> LibraryThumbnails::List() const {
+std::vector<uint64_t> LibraryThumbnails::ListFiles() const {
   std::vector<uint64_t> ids;
   if (!env_.Exists(folder_)) return ids;  // which throws where that cannot be known
   for (const FolderEntry& thousand : env_.ListEntries(folder_)) {
@@ -63,6 +63,16 @@ std::vector<uint64_t> LibraryThumbnails::List() const {
     }
   }
   std::ranges::sort(ids);
+  return ids;
+}
+
+std::vector<uint64_t> LibraryThumbnails::List() const {
+  std::vector<uint64_t> ids = ListFiles();
+  std::erase_if(ids, [&](uint64_t id) {
+    const std::filesystem::path path = PathOf(id);
+    // Another process may have removed it meanwhile.
+    return !env_.Exists(path) || env_.Status(path).size == 0;
+  });
   return ids;
 }
 
@@ -88,7 +98,7 @@ void LibraryThumbnails::Remove(uint64_t id) const {
 }
 
 void LibraryThumbnails::RemoveAllBut(std::span<const uint64_t> ids) const {
-  for (const uint64_t id : List()) {
+  for (const uint64_t id : ListFiles()) {
     if (!std::ranges::binary_search(ids, id)) Remove(id);
   }
 }

@@ -37,7 +37,8 @@ class LibraryThumbnails {
   // A JPEG; empty when there is none, or it cannot be read now: a page without one picture is
   // better than none.
   std::vector<std::byte> Read(uint64_t id) const;
-  // The ids that have a thumbnail, ascending.
+  // The ids that have a thumbnail, ascending. A file without bytes, as a loss of power may leave
+  // it, is none.
   std::vector<uint64_t> List() const;
   // Replaces an existing one. Does nothing for no bytes.
   void Write(uint64_t id, std::span<const std::byte> thumbnail) const;
@@ -47,6 +48,9 @@ class LibraryThumbnails {
   void RemoveAllBut(std::span<const uint64_t> ids) const;
 
  private:
+  // The ids for which there is a file.
+  std::vector<uint64_t> ListFiles() const;
+
   Env& env_;
   std::filesystem::path folder_;
 };
