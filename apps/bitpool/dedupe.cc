@@ -193,8 +193,21 @@ int Decide(const DedupeOptions& options, const PictureLibrary& library, const Se
   return kExitFine;
 }
 
+// The file that a name means, which need not be there.
+std::filesystem::path FileOf(const std::string& name) {
+  return std::filesystem::absolute(name).lexically_normal();
+}
+
+void RequireDifferentOutputs(const DedupeOptions& options) {
+  if (options.html.empty() || options.script.empty()) return;
+  if (FileOf(options.html) != FileOf(options.script)) return;
+  throw Error(ErrorCode::kInvalidArgument, options.script,
+              "expected different files for --html and --script");
+}
+
 int Dedupe(const DedupeOptions& options, const Session& session) {
   Env& env = Env::Posix();
+  RequireDifferentOutputs(options);
   for (const std::string& output : {options.html, options.script}) {
     if (!output.empty()) RequireWritable(env, output, options.if_exists);
   }
