@@ -7,6 +7,7 @@
 #include <set>
 
 #include "bitpool/base/random.h"
+#include "bitpool/base/shown_text.h"
 #include "bitpool/library/library_testing.h"
 #include "bitpool/library/move_script.h"
 
@@ -237,8 +238,43 @@ TEST(MoveScript, ReplacesAndLosesNothing) {
   EXPECT_EQ(testing::ToString(Env::Posix().Read(aside / "1/b.jpg", 1000)), "precious");
 }
 
+// Names are any bytes, and a terminal obeys some.
+TEST(MoveScript, PrintsNothingThatControlsATerminal) {
+  PictureFolder pictures;
+  const std::string name = "\x1B[2J\n\r\x07 \xC2\x9B.jpg";
+  pictures.Write(name, FakePicture(7));
+  pictures.Write("best.jpg", FakePicture(7, 1000, 1000));
+  pictures.Update();
+  const std::string script = MoveScript(pictures.Open().root(), FindByCodes(pictures.Open(), 0));
+  EXPECT_EQ(RunScript(pictures, script, "aside"), 0);
+  EXPECT_EQ(FilesIn(pictures.base() / "aside"), std::set<std::string>{name});
+  pictures.Write(name, FakePicture(7));
+  EXPECT_EQ(RunScript(pictures, script, "aside"), 1);  // there is one already
+  EXPECT_EQ(testing::ToString(Env::Posix().Read(pictures.base() / "out", 1000)),
+            fmt::format("left, there is one already in the folder: {}\n"
+                        "0 moved, 1 left where they were\n",
+                        ShownName("./" + name)));
+}
+
+// A link is moved before what it leads to, whatever their names are, and leads there again.
+TEST(MoveScript, LinksDoNotDangle) {
+  PictureFolder pictures;
+  pictures.Write("best.jpg", FakePicture(7, 1000, 1000));
+  pictures.Write("in/m.jpg", FakePicture(7));
+  fs::create_symlink("m.jpg", pictures.root() / "in/a.jpg");
+  fs::create_symlink("m.jpg", pictures.root() / "in/z.jpg");
+  pictures.Update();
+  const std::string script = MoveScript(pictures.Open().root(), FindByCodes(pictures.Open(), 0));
+  EXPECT_EQ(RunScript(pictures, script, "aside"), 0);
+  EXPECT_EQ(FilesIn(pictures.root()), std::set<std::string>{"best.jpg"});
+  for (const char* name : {"in/a.jpg", "in/m.jpg", "in/z.jpg"}) {
+    EXPECT_EQ(testing::ToString(Env::Posix().Read(pictures.base() / "aside" / name, 1000)),
+              FakePicture(7));
+  }
+}
+
 // A link and what it leads to look like two copies.
-TEST(MoveScript, LeavesLinksAlone) {
+TEST(MoveScript, LeavesALinkThatIsToBeKept) {
   PictureFolder pictures;
   pictures.Write("the picture.jpg", FakePicture(1));
   fs::create_symlink("the picture.jpg", pictures.root() / "a.jpg");

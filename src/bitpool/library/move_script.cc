@@ -4,6 +4,8 @@
 
 #include <string_view>
 
+#include "bitpool/base/shown_text.h"
+
 namespace bitpool {
 namespace {
 
@@ -42,17 +44,22 @@ case $1 in
 esac
 moved=0 left=0
 keep() { kept=$1; }
+# move PATH [PATH TO BE SHOWN]. Called twice: links are moved first, while what they lead to is there.
 move() {
+  shown=${2-$1}
   to=${1#./}
   to=$folder/${to#/}
-  if [ ! -f "$kept" ]; then
-    printf 'left, the copy to keep is missing: %s\n' "$1" >&2
+  if [ -L "$1" ]; then now=links; else now=files; fi
+  [ "$now" = "$round" ] || return 0
+  if [ "$now" = files ] && [ -L "$to" ] && [ ! -e "$1" ]; then return 0; fi # a link that was moved
+  if [ -L "$kept" ]; then
+    printf 'left, the copy to keep is a link: %s\n' "$shown" >&2
+  elif [ ! -f "$kept" ]; then
+    printf 'left, the copy to keep is missing: %s\n' "$shown" >&2
   elif [ ! -f "$1" ]; then
-    printf 'left, not there: %s\n' "$1" >&2
-  elif [ -L "$kept" ] || [ -L "$1" ]; then
-    printf 'left, this or the copy to keep is a link: %s\n' "$1" >&2
+    printf 'left, not there: %s\n' "$shown" >&2
   elif [ -e "$to" ] || [ -L "$to" ]; then
-    printf 'left, there is one already: %s\n' "$to" >&2
+    printf 'left, there is one already in the folder: %s\n' "$shown" >&2
   else
     mkdir -p -- "${to%/*}"
     mv -- "$1" "$to"
@@ -63,19 +70,32 @@ move() {
 }
 )sh";
 
-constexpr std::string_view kScriptEnd =
-    "echo \"$moved moved, $left left where they were\"\n[ \"$left\" -eq 0 ]\n";
+constexpr std::string_view kScriptEnd = R"sh(:
+}
+round=links
+copies
+round=files
+copies
+echo "$moved moved, $left left where they were"
+[ "$left" -eq 0 ]
+)sh";
+
+// What comes after `move`: the path, and where it could control a terminal, what is shown instead.
+std::string MovedPath(const std::string& path) {
+  const std::string written = ScriptPath(path), shown = ShownName(written);
+  return shown == written ? Quoted(written) : Quoted(written) + " " + Quoted(shown);
+}
 
 }  // namespace
 
 std::string MoveScript(const std::filesystem::path& root,
                        const std::vector<DuplicateGroup>& groups) {
   std::string script(kScriptStart);
-  script += fmt::format("cd -- {}\n", Quoted(root.native()));
+  script += fmt::format("cd -- {}\ncopies() {{\n", Quoted(root.native()));
   for (const DuplicateGroup& group : groups) {
     script += "\nkeep " + Quoted(ScriptPath(group.pictures.front().picture.path)) + "\n";
     for (const DuplicatePicture& member : group.pictures) {
-      if (!member.keep) script += "move " + Quoted(ScriptPath(member.picture.path)) + "\n";
+      if (!member.keep) script += "move " + MovedPath(member.picture.path) + "\n";
     }
   }
   script += "\n";
