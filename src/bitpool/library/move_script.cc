@@ -44,7 +44,7 @@ case $1 in
 esac
 moved=0 left=0
 keep() { kept=$1; }
-# move PATH [PATH TO BE SHOWN]. Called twice: links are moved first, while what they lead to is there.
+# move PATH [WHAT IS SHOWN]. Called twice: links go first, while what they lead to is there.
 move() {
   shown=${2-$1}
   to=${1#./}
