@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
+#include <utility>
 
 #include "bitpool/base/shown_text.h"
 #include "bitpool/dataset/public_sets.h"
@@ -119,7 +120,12 @@ void WriteText(const std::string& path, const std::string& text, IfExists if_exi
 
 int Search(const DedupeOptions& options, const PictureLibrary& library, const Session& session) {
   DuplicateSearch search = options.search;
-  for (const std::string& name : options.keep) search.keep.rules.push_back(FindKeepRule(name));
+  for (const std::string& name : options.keep) {
+    search.keep.rules.push_back(FindKeepRule(name));
+    if (search.keep.rules.back() == KeepRule::kFolder && search.keep.folders.empty()) {
+      throw Error(ErrorCode::kInvalidArgument, "--keep folder: expected --prefer FOLDER too");
+    }
+  }
   const DuplicatesAnswer found = library.Duplicates(std::move(search), session.MakeContext());
   if (!options.html.empty()) {
     WriteText(options.html, DuplicatesPage(found.library, found.groups, found.radius),
@@ -193,6 +199,21 @@ int Decide(const DedupeOptions& options, const PictureLibrary& library, const Se
   return kExitFine;
 }
 
+// Decisions are made instead of a search.
+void RequireNoSearch(const DedupeOptions& options) {
+  const DuplicateSearch& search = options.search;
+  const std::pair<bool, const char*> asked[] = {
+      {!options.html.empty(), "--html"},       {!options.script.empty(), "--script"},
+      {!options.keep.empty(), "--keep"},       {!search.keep.folders.empty(), "--prefer"},
+      {search.radius.has_value(), "--radius"}, {search.similar, "--similar"},
+      {search.mirrored, "--mirrored"}};
+  for (const auto& [given, name] : asked) {
+    if (!given) continue;
+    throw Error(ErrorCode::kInvalidArgument,
+                fmt::format("{}: expected a search, or decisions, in one run; not both", name));
+  }
+}
+
 // The file that a name means, which need not be there.
 std::filesystem::path FileOf(const std::string& name) {
   return std::filesystem::absolute(name).lexically_normal();
@@ -208,6 +229,7 @@ void RequireDifferentOutputs(const DedupeOptions& options) {
 int Dedupe(const DedupeOptions& options, const Session& session) {
   Env& env = Env::Posix();
   RequireDifferentOutputs(options);
+  if (options.decides()) RequireNoSearch(options);
   for (const std::string& output : {options.html, options.script}) {
     if (!output.empty()) RequireWritable(env, output, options.if_exists);
   }
@@ -234,9 +256,11 @@ void AddSearchOptions(CLI::App* command, DedupeOptions& options) {
       ->delimiter(',');
   command->add_option("--prefer", options.search.keep.folders,
                       "A folder whose pictures are kept before others");
-  command->add_option("--html", options.html, "Write a page with the pictures");
-  command->add_option("--script", options.script,
-                      "Write a shell script that moves all but the best copies to a folder");
+  command->add_option("--html", options.html, "Write a page with the pictures")->check(NotEmpty());
+  command
+      ->add_option("--script", options.script,
+                   "Write a shell script that moves all but the best copies to a folder")
+      ->check(NotEmpty());
 }
 
 void AddDecisionOptions(CLI::App* command, DedupeOptions& options) {

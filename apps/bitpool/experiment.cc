@@ -69,7 +69,7 @@ void JointChoice::AddTo(CLI::App* app) {
   app->add_option("--config", configs, "Constants that tune has written, for each method");
   app->add_option("--memory", memory_mib, "MiB for images; beyond, they go to a file")
       ->capture_default_str();
-  app->add_option("--html", html, "Also write a report with charts");
+  app->add_option("--html", html, "Also write a report with charts")->check(NotEmpty());
   AddForce(app, if_exists);
 }
 

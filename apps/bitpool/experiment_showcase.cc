@@ -51,7 +51,7 @@ void AddShowcaseExperiment(CLI::App* parent, Session& session) {
   app->add_option("--dir", command->folder, "Where `data get` has put the sets");
   app->add_option("--bits", options.bits, "Length of the codes")->capture_default_str();
   app->add_option("--queries", options.queries, "Test pictures that search; 0: all");
-  app->add_option("--html", command->html, "Also write a report with pictures");
+  app->add_option("--html", command->html, "Also write a report with pictures")->check(NotEmpty());
   AddForce(app, command->if_exists);
   app->footer("Example:\n  bitpool experiment showcase --html showcase.html");
   app->callback([command, &session] {

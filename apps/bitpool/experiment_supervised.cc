@@ -124,7 +124,7 @@ void AddSupervisedExperiment(CLI::App* parent, Session& session) {
                 "each split on its training images");
   app->add_option("--memory", command->memory_mib, "MiB for images; beyond, they go to a file")
       ->capture_default_str();
-  app->add_option("--html", command->html, "Also write a report with charts");
+  app->add_option("--html", command->html, "Also write a report with charts")->check(NotEmpty());
   AddForce(app, command->if_exists);
   app->footer(
       "Example:\n  bitpool experiment supervised --setting traditional --dataset cifar10 --bits "

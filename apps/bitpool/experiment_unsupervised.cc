@@ -61,7 +61,7 @@ void AddUnsupervisedExperiment(CLI::App* parent, Session& session) {
   app->add_option("--limit", options.limit,
                   "Use only this many training vectors, for a quick look");
   app->add_flag("!--no-surface", options.surface, "Do not measure RBA over its constants");
-  app->add_option("--html", command->html, "Also write a report with charts");
+  app->add_option("--html", command->html, "Also write a report with charts")->check(NotEmpty());
   AddForce(app, command->if_exists);
   app->footer(
       "Example:\n  bitpool experiment unsupervised --dataset mnist --bits 16,32 --methods rba,itq "

@@ -23,12 +23,19 @@ struct ExtractCommand {
 
 PictureDescriber DescriberFor(const ExtractCommand& command) {
   Env& env = Env::Posix();
-  if (!command.coder.empty()) return OpenCoder(env, command.coder).describer();
+  if (!command.coder.empty()) {
+    command.network.RequireNothingAsked();
+    return OpenCoder(env, command.coder).describer();
+  }
   ExtractorSettings settings = command.extractor;
+  if (command.network.named()) settings.kind = "cnn";
+  if (settings.kind != "cnn") {
+    command.network.RequireNothingAsked();
+    return PictureDescriber::Open(env, settings);
+  }
   const NamedNetwork network = command.network.Find(DataFolder(command.data_folder));
   settings.cnn = network.scenes.options;
   settings.network = network.files;
-  if (command.network.named()) settings.kind = "cnn";
   return PictureDescriber::Open(env, settings);
 }
 
@@ -75,10 +82,12 @@ void AddExtract(CLI::App& app, Session& session) {
   CLI::Option* side = sub->add_option("--max-side", command->extractor.max_side,
                                       "Pictures are first scaled down to this many pixels")
                           ->capture_default_str();
-  sub->add_option("--coder", command->coder, "As this coder does it, embedded (.bpc)")
-      ->excludes(kind)
-      ->excludes(side);
+  CLI::Option* coder =
+      sub->add_option("--coder", command->coder, "As this coder does it, embedded (.bpc)")
+          ->excludes(kind)
+          ->excludes(side);
   command->network.AddTo(sub);
+  coder->excludes("--network");
   command->network.AddSizeTo(sub);
   command->network.AddLimitTo(sub);
   sub->add_option("--dir", command->data_folder, "Where networks are that are known by name");

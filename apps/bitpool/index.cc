@@ -40,7 +40,11 @@ struct IndexCommand {
       update.exclude = exclude;
       std::erase(*update.exclude, "");  // an empty one cancels those in the library
     }
-    if (network.named()) update.network = network.Find(DataFolder(""));
+    if (network.named()) {
+      update.network = network.Find(DataFolder(""));
+    } else {
+      network.RequireNothingAsked();
+    }
     return update;
   }
 };

@@ -1,5 +1,10 @@
 #include "network_choice.h"
 
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "bitpool/base/error.h"
 #include "number_checks.h"
 
 namespace bitpool::app {
@@ -32,6 +37,20 @@ void NetworkChoice::AddSizeTo(CLI::App* app) {
 
 void NetworkChoice::AddLimitTo(CLI::App* app) {
   app->add_option("--limit", limit, "Use only this many of the pictures, for a quick look");
+}
+
+void NetworkChoice::RequireNothingAsked() const {
+  const std::pair<bool, const char*> asked[] = {{layer.has_value(), "--layer"},
+                                                {size.has_value(), "--size"},
+                                                {mean.has_value(), "--mean"},
+                                                {scale.has_value(), "--scale"},
+                                                {rgb, "--rgb"},
+                                                {local_pca.has_value(), "--local-pca"}};
+  for (const auto& [given, name] : asked) {
+    if (!given) continue;
+    throw Error(ErrorCode::kInvalidArgument,
+                fmt::format("{}: expected a network too, by --network", name));
+  }
 }
 
 NetworkUse NetworkChoice::Changed(NetworkUse use) const {

@@ -32,6 +32,9 @@ struct NetworkChoice {
   void AddLimitTo(CLI::App* app);
 
   bool named() const { return !names.empty(); }
+  // Throws kInvalidArgument, naming the option, when something is asked of a network: for where
+  // none is used.
+  void RequireNothingAsked() const;
   // The network in the folder of the data, used as it was asked for.
   NamedNetwork Find(const std::filesystem::path& folder) const;
 

@@ -82,7 +82,7 @@ void AddQuery(CLI::App& app, Session& session) {
       "--hamming", [command] { command->options.order = QueryOrder::kHamming; },
       "Order by the bits that differ, then by the score");
   sub->add_flag("--mirrored", command->options.mirrored, "Find mirrored copies too");
-  sub->add_option("--html", command->html, "Write a page with the pictures");
+  sub->add_option("--html", command->html, "Write a page with the pictures")->check(NotEmpty());
   AddForce(sub, command->if_exists);
   sub->footer(
       "Results are ordered by the score, larger is nearer: every bit counts by how sure the query "

@@ -101,6 +101,13 @@ void Session::Print(const nlohmann::json& json) {
         "\n");
 }
 
+CLI::Validator NotEmpty() {
+  return {[](const std::string& value) {
+            return value.empty() ? std::string("expected a name, got nothing") : std::string();
+          },
+          ""};
+}
+
 void AddForce(CLI::App* command, IfExists& if_exists) {
   command->add_flag_callback(
       "--force,-f", [&if_exists] { if_exists = IfExists::kReplace; },

@@ -63,6 +63,9 @@ class Session {
   std::stop_token stop_;
 };
 
+// For an option that names an output: an empty name is refused, which would mean none.
+CLI::Validator NotEmpty();
+
 // Adds --force to a command that writes files.
 void AddForce(CLI::App* command, IfExists& if_exists);
 

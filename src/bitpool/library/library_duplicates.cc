@@ -1,5 +1,7 @@
 #include "bitpool/library/library_duplicates.h"
 
+#include <fmt/format.h>
+
 #include <deque>
 #include <map>
 #include <numeric>
@@ -155,6 +157,11 @@ std::vector<Edge> FindEdges(const LibrarySnapshot& library, const ComparedPictur
     throw Error(ErrorCode::kInvalidArgument, "mirrored copies: expected a coder");
   }
   const IndexSnapshot& index = library.index();
+  if (search.radius.value_or(0) > index.bits()) {
+    throw Error(ErrorCode::kInvalidArgument,
+                fmt::format("radius: expected at most {}, the bits of the codes, got {}",
+                            index.bits(), *search.radius));
+  }
   const int radius = search.radius.value_or(DefaultDuplicateRadius(index.bits(), index.size()));
   const CandidateRadii radii = {.codes = radius, .hashes = std::min(radius, kHashRadius)};
   EdgeFinding finding(library, pictures, search, context);

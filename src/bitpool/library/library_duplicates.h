@@ -82,7 +82,8 @@ using PictureEncoder = CandidatePairs::PictureEncoder;
 
 // Groups of two or more pictures, in the order of the path of the first. Pictures with the same
 // bytes are always in one group; pictures that the user keeps apart never are. `encode` is for
-// mirrored copies. Throws kInvalidArgument for a radius below 0, or mirrored copies without it.
+// mirrored copies. Throws kInvalidArgument for a radius below 0 or above the bits of the codes, or
+// mirrored copies without it.
 std::vector<DuplicateGroup> FindDuplicates(const LibrarySnapshot& library,
                                            const DuplicateSearch& search,
                                            const PictureEncoder& encode, const RunContext& context);

@@ -140,6 +140,9 @@ TEST(FindDuplicates, GroupsAreThoseOfAllPairs) {
   }
   EXPECT_GT(found, 10U);
   ExpectError(ErrorCode::kInvalidArgument, {"radius"}, [&] { FindByCodes(library, -1); });
+  ExpectError(ErrorCode::kInvalidArgument, {"radius", "at most 64"},
+              [&] { FindByCodes(library, 65); });
+  EXPECT_FALSE(FindByCodes(library, 64).empty());
 }
 
 // --- The script -------------------------------------------------------------------------------
