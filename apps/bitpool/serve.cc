@@ -28,7 +28,11 @@ struct ServeCommand {
   HttpServerOptions server{.port = 8080};
 };
 
-NamedPath ParseNamed(const std::string& text) { return ParseNamedPath(Env::Posix(), text); }
+NamedPath ParseNamed(const std::string& text) {
+  NamedPath named = ParseNamedPath(Env::Posix(), text);
+  if (!named.name.empty()) return named;
+  throw Error(ErrorCode::kInvalidArgument, text, "expected a name before the =");
+}
 
 int MakeKey(const ServeCommand& command, const Session& session) {
   if (command.key_file.empty())

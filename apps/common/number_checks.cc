@@ -30,9 +30,16 @@ bool IsReal(std::string_view text) {
   return Parses(text, number) && std::isfinite(number);
 }
 
+// An option that follows too few values is taken for one.
+bool LooksLikeAnOption(std::string_view value) {
+  return value.size() > 1 && value[0] == '-' && value.find_first_of("0123456789.") != 1;
+}
+
 // What is wrong with a value, as CLI11 has it: empty when nothing is.
 std::string Problem(bool fine, std::string_view expected, const std::string& value) {
-  return fine ? "" : fmt::format("expected {}, got \"{}\"", expected, value);
+  if (fine) return "";
+  return fmt::format("expected {}{}, got \"{}\"",
+                     LooksLikeAnOption(value) ? "one more value, " : "", expected, value);
 }
 
 void RequireNumber(CLI::Option& option) {

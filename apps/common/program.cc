@@ -9,6 +9,7 @@
 #include <sstream>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "bitpool/base/shown_text.h"
 #include "bitpool/io/mapping_guard.h"
@@ -51,8 +52,13 @@ void AddWrittenHelp(CLI::App& app, const std::string& version, Session& session)
 }
 
 // A usage error that CLI11 found, in the form of all other errors.
-std::string UsageError(const CLI::App* /*app*/, const CLI::Error& error) {
+std::string UsageError(const CLI::App* app, const CLI::Error& error) {
   std::string text = error.what();
+  // CLI11 notices what is missing first, though a word that it does not know may be the reason.
+  const std::vector<std::string> unknown = app->remaining(true);
+  if (error.get_name() == "RequiredError" && !unknown.empty()) {
+    text += fmt::format(" (not known: {})", unknown.front());
+  }
   // The values of all numeric options were checked to be numbers (RequireNumbers), so one that
   // CLI11 cannot convert does not fit its type.
   static constexpr std::string_view kUnconverted = "Could not convert: ";

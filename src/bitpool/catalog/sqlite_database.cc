@@ -101,7 +101,9 @@ void SqliteDatabase::Fail(int result) {
   // When the files beside the database run out of space, SQLite reports an I/O error.
   const bool full = connection_ && sqlite3_system_errno(connection_.get()) == ENOSPC;
   if (full && meaning.code == ErrorCode::kIo) meaning = MeaningOf(SQLITE_FULL);
-  const char* reason = connection_ ? sqlite3_errmsg(connection_.get()) : sqlite3_errstr(result);
+  // Where the result is not SQLite's but ours, the connection knows of no error.
+  const bool knows = connection_ && sqlite3_errcode(connection_.get()) != SQLITE_OK;
+  const char* reason = knows ? sqlite3_errmsg(connection_.get()) : sqlite3_errstr(result);
   throw Error(meaning.code, name_, fmt::format("{} ({})", meaning.text, reason));
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "bitpool/base/error.h"
 #include "bitpool/dataset/feature_file.h"
 #include "bitpool/io/container.h"
 #include "bitpool/io/sample_formats.h"
@@ -43,6 +44,16 @@ nlohmann::json DescribeContainer(const Container& container) {
   return description;
 }
 
+// A file that is not a container.
+SampleFile OpenOther(Env& env, const fs::path& path) {
+  try {
+    return OpenSamples(env, path);
+  } catch (const Error& error) {
+    if (error.code() != ErrorCode::kUnsupported) throw;
+    throw error.With("nor is it a container of Bitpool, as .bpc, .bpf, .bpi and .bpm are");
+  }
+}
+
 }  // namespace
 
 bool IsContainer(Env& env, const fs::path& path) {
@@ -61,7 +72,7 @@ nlohmann::json InspectFile(Env& env, const fs::path& path) {
     description.update(DescribeContainer(Container::Open(env, path)));
     return description;
   }
-  const SampleFile samples = OpenSamples(env, path);
+  const SampleFile samples = OpenOther(env, path);
   description["format"] = path.has_extension() ? path.extension().string().substr(1) : "idx";
   description["dtype"] = DTypeName(samples.dtype());
   description["count"] = samples.count();
@@ -76,7 +87,7 @@ void VerifyFile(Env& env, const fs::path& path, const RunContext& context) {
     if (container.kind() == "features") FeatureFile::Parse(container);
     return;
   }
-  const SampleFile samples = OpenSamples(env, path);
+  const SampleFile samples = OpenOther(env, path);
   Progress progress = context.StartProgress("verifying", "samples", samples.count());
   const uint64_t step = std::max<uint64_t>(1, (uint64_t{1} << 22) / samples.sample_bytes());
   context.ParallelFor(samples.count(), step, [&](size_t begin, size_t end) {

@@ -11,6 +11,7 @@
 #include <boost/asio/ssl/context.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <chrono>
+#include <filesystem>
 #include <system_error>
 #include <thread>
 #include <vector>
@@ -74,7 +75,15 @@ struct IoThread {
   }
 };
 
+// OpenSSL gives no reason for a file that is not there.
+void RequireThere(const std::string& file) {
+  std::error_code problem;
+  if (std::filesystem::exists(file, problem)) return;
+  throw Error(ErrorCode::kNotFound, file, problem ? problem.message() : "no such file");
+}
+
 std::unique_ptr<asio::ssl::context> MakeTls(const TlsFiles& files) {
+  for (const std::string& file : {files.certificate, files.key}) RequireThere(file);
   auto tls = std::make_unique<asio::ssl::context>(asio::ssl::context::tls_server);
   tls->set_options(asio::ssl::context::default_workarounds | asio::ssl::context::no_tlsv1 |
                    asio::ssl::context::no_tlsv1_1 | asio::ssl::context::single_dh_use);

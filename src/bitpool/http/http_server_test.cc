@@ -315,7 +315,7 @@ TEST(HttpServerOptionsTest, WhatCannotBeIsSaid) {
                        [&] { HttpServer({.address = "here"}, handler); });
   testing::ExpectError(ErrorCode::kInvalidArgument, {"queue"},
                        [&] { HttpServer({.limits = {.queue = 0}}, handler); });
-  testing::ExpectError(ErrorCode::kInvalidArgument, {"none.pem"}, [&] {
+  testing::ExpectError(ErrorCode::kNotFound, {"none.pem", "no such file"}, [&] {
     HttpServer({.tls = TlsFiles{.certificate = "none.pem", .key = "none.pem"}}, handler);
   });
   const HttpServer first({}, handler);

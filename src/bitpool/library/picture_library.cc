@@ -61,8 +61,11 @@ CoderChoice ChoiceOf(const UpdateOptions& options, const fs::path& root,
 
 std::unique_ptr<Catalogue> OpenToRead(Env& env, const LibraryFolder& folder) {
   if (!HasCatalogue(env, folder)) {
+    const LibraryFolder inside(folder.path() / ".bitpool");
     throw Error(ErrorCode::kNotFound, folder.name(),
-                "there is no library here; `bitpool index` makes one");
+                HasCatalogue(env, inside)
+                    ? fmt::format("there is no library here, but in {}", inside.name())
+                    : "there is no library here; `bitpool index` makes one");
   }
   return OpenCatalogue(folder.catalogue(), CatalogueAccess::kRead);
 }

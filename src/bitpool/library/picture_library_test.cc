@@ -47,6 +47,10 @@ TEST(PictureLibrary, SaysWhenThereIsNone) {
   ExpectError(ErrorCode::kNotFound, {"/none", "no library", "bitpool index"},
               [&] { PictureLibrary::Open(Env::Posix(), folder / "none"); });
   EXPECT_FALSE(fs::exists(folder / "none"));
+  const PictureFolder pictures;
+  PictureLibrary::Create(Env::Posix(), pictures.library(), pictures.root());
+  ExpectError(ErrorCode::kNotFound, {"/pictures: there is no library here, but in", "/.bitpool"},
+              [&] { PictureLibrary::Open(Env::Posix(), pictures.root()); });
   ExpectError(ErrorCode::kNotFound, {"/nowhere"},
               [&] { PictureLibrary::Create(Env::Posix(), folder / "none", folder / "nowhere"); });
   ExpectError(ErrorCode::kNotFound, {"/nowhere"}, [&] {

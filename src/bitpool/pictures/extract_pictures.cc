@@ -156,6 +156,9 @@ ExtractedPictures ExtractPictures(Env& env, const PictureDescriber& describer,
                            ImagesPerPicture(job));
   ExtractedPictures result;
   std::vector<FoundPicture> pictures = FindPictures(env, job.folder, context, &result.failed);
+  if (pictures.empty() && result.failed.empty()) {
+    throw Error(ErrorCode::kNotFound, job.folder.string(), "no pictures here");
+  }
   if (job.limit > 0 && static_cast<size_t>(job.limit) < pictures.size()) {
     pictures.resize(static_cast<size_t>(job.limit));
   }

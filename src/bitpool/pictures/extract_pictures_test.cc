@@ -377,9 +377,13 @@ TEST(ExtractPictures, TheEdges) {
   };
   ExpectError(ErrorCode::kNotFound, {"pictures"}, extract);
   fs::create_directory(job.folder);
+  ExpectError(ErrorCode::kNotFound, {"pictures", "no pictures here"}, extract);
+  EXPECT_FALSE(fs::exists(job.output));
+  WriteText(job.folder / "text.jpg", "no picture");
   EXPECT_EQ(extract().pictures, 0);
   EXPECT_EQ(FeatureFile::Open(Env::Posix(), job.output).size(), 0);
   ExpectError(ErrorCode::kInvalidArgument, {"out.bpf", "exists"}, extract);
+  fs::remove(job.folder / "text.jpg");
   WriteSpots(folder);
   job.if_exists = IfExists::kReplace;
   job.limit = 3;

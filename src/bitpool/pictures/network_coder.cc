@@ -85,8 +85,10 @@ CoderTraining SceneTraining(const NamedNetwork& network) {
 }
 
 void CodeNetwork::Validate() const {
-  if (!std::isfinite(threshold)) {
-    throw Error(ErrorCode::kInvalidArgument, "threshold: expected a finite number");
+  if (!std::isfinite(static_cast<float>(threshold))) {
+    throw Error(
+        ErrorCode::kInvalidArgument,
+        fmt::format("threshold: expected a finite number in single precision, got {}", threshold));
   }
   if (rotate_on.empty() && bits != 0) {
     throw Error(ErrorCode::kInvalidArgument,

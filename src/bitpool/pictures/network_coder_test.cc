@@ -142,6 +142,7 @@ TEST(CoderFromNetwork, RefusesWhatIsNoCode) {
            network.rotate_on = {"never read.jpg"};
          });
   refuse({"threshold"}, [](CodeNetwork& network) { network.threshold = 1.0 / 0.0; });
+  refuse({"threshold", "1e+40"}, [](CodeNetwork& network) { network.threshold = 1e40; });
 }
 
 TEST(SceneTraining, TakesWhatTheNetworkHas) {
