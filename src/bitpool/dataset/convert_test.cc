@@ -131,6 +131,16 @@ TEST_F(ConvertTest, AFolderBecomesAFeatureSetAndBadFilesAreReported) {
   EXPECT_EQ(file.descriptor_count(0), 2);
 }
 
+TEST_F(ConvertTest, AnEmptyFileOfAFolderIsAnImageWithoutDescriptors) {
+  Env::Posix().MakeFolders(folder_ / "d");
+  WriteFile(Env::Posix(), folder_ / "d/plain.siftgeo", {}, IfExists::kFail);
+  EXPECT_EQ(Run("d", "d.bpf").written, 1U);
+  const FeatureFile file = FeatureFile::Open(Env::Posix(), folder_ / "d.bpf");
+  ASSERT_EQ(file.size(), 1);
+  EXPECT_EQ(file.descriptor_count(0), 0);
+  EXPECT_EQ(file.dimension(), 128);
+}
+
 TEST_F(ConvertTest, WhatCannotBeConvertedSaysWhy) {
   Write<float>("a.npy", {2, 2}, {1, 2, 3, 4});
   Run("a.npy", "a.bpf");

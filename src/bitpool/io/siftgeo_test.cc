@@ -23,7 +23,11 @@ TEST(Siftgeo, ReadsDescriptors) {
   EXPECT_EQ(values[128], 5);
 }
 
-TEST(Siftgeo, AnEmptyFileHasNoDescriptors) { EXPECT_EQ(ParseSiftgeo(View("")).count(), 0U); }
+TEST(Siftgeo, AnEmptyFileHasNoDescriptors) {
+  const SampleFile file = ParseSiftgeo(View(""));
+  EXPECT_EQ(file.count(), 0U);
+  EXPECT_TRUE(file.ReadAll<uint8_t>().empty());
+}
 
 TEST(Siftgeo, RejectsAWrongLength) {
   const std::string good = Descriptor(128, 3) + Descriptor(128, 5);
