@@ -27,7 +27,7 @@ from ._sklearn import BaseEstimator, NotFittedError, TransformerMixin
 _COMMON_DOCS = {
     "random_state": "The same number gives the same model, at any number of threads. None: another one each time.",
     "n_threads": "How many threads to use; None: as many as the process may.",
-    "preset": 'Where options that were left alone get their values: "default", or {}.',
+    "preset": 'Where options that are None get their values: "default", or {}.',
 }
 
 
@@ -38,13 +38,30 @@ def _parameter_name(option: str) -> str:
     return option + "_" if keyword.iskeyword(option) else option
 
 
-def _signature(entry: dict[str, Any]) -> inspect.Signature:
+def _preset_values(method: str, option: dict[str, Any]) -> dict[str, Any]:
+    """The values of an option in each preset that changes it."""
+    values = {}
+    for preset in _native.METHODS[method]["presets"]:
+        settings = _native.Settings(method, _native.METHODS[method]["options"][0]["default"], preset, {})
+        value = _native.option_value(settings, option["name"])
+        if option["name"] != "bits" and value != option["default"]:
+            values[preset] = type(option["default"])(value)
+    return values
+
+
+def _default(method: str, option: dict[str, Any]) -> Any:
+    """The parameter's default: None where presets differ, so that every number counts as set."""
+    return None if _preset_values(method, option) else option["default"]
+
+
+def _signature(method: str) -> inspect.Signature:
     """The constructor's signature: ``n_bits``, then the method's options by name, then what all methods have."""
+    entry = _native.METHODS[method]
     kinds = inspect.Parameter
     parameters = [kinds("self", kinds.POSITIONAL_OR_KEYWORD)]
     for option in entry["options"]:
         kind = kinds.POSITIONAL_OR_KEYWORD if option["name"] == "bits" else kinds.KEYWORD_ONLY
-        parameters.append(kinds(_parameter_name(option["name"]), kind, default=option["default"]))
+        parameters.append(kinds(_parameter_name(option["name"]), kind, default=_default(method, option)))
     if entry["presets"]:
         parameters.append(kinds("preset", kinds.KEYWORD_ONLY, default="default"))
     parameters.append(kinds("random_state", kinds.KEYWORD_ONLY, default=0))
@@ -52,8 +69,8 @@ def _signature(entry: dict[str, Any]) -> inspect.Signature:
     return inspect.Signature(parameters)
 
 
-def _make_init(cls: type, entry: dict[str, Any]) -> Any:
-    signature = _signature(entry)
+def _make_init(cls: type, method: str) -> Any:
+    signature = _signature(method)
 
     def __init__(self: Any, *args: Any, **kwargs: Any) -> None:
         values = signature.bind(self, *args, **kwargs)
@@ -66,7 +83,8 @@ def _make_init(cls: type, entry: dict[str, Any]) -> Any:
     return __init__
 
 
-def _make_doc(entry: dict[str, Any], what: str) -> str:
+def _make_doc(method: str, what: str) -> str:
+    entry = _native.METHODS[method]
     lines = [f"{entry['title']} ({entry['publication']}).", "", what, "", "Parameters", "----------"]
 
     def add(name: str, default: Any, text: str) -> None:
@@ -75,7 +93,10 @@ def _make_doc(entry: dict[str, Any], what: str) -> str:
 
     for option in entry["options"]:
         where = " (of local features)" if option["of_pooling"] else ""
-        add(_parameter_name(option["name"]), option["default"], option["help"] + where + ".")
+        presets = {"default": option["default"], **_preset_values(method, option)}
+        values = ", ".join(f'{value!r} with preset "{preset}"' for preset, value in presets.items())
+        none = f" None: {values}." if len(presets) > 1 else ""
+        add(_parameter_name(option["name"]), _default(method, option), option["help"] + where + "." + none)
     if entry["presets"]:
         add("preset", "default", _COMMON_DOCS["preset"].format(", ".join(map(repr, entry["presets"]))))
     add("random_state", 0, _COMMON_DOCS["random_state"])
@@ -102,8 +123,8 @@ class HashMethod(TransformerMixin, BaseEstimator):
             return
         cls._method = method
         cls._entry = _native.METHODS[method]
-        cls.__init__ = _make_init(cls, cls._entry)  # type: ignore[misc]
-        cls.__doc__ = _make_doc(cls._entry, cls._what)
+        cls.__init__ = _make_init(cls, method)  # type: ignore[misc]
+        cls.__doc__ = _make_doc(method, cls._what)
 
     def fit(
         self, X: Any, y: Any = None, *, images_per_picture: int = 1, progress: ProgressOption = None
@@ -225,11 +246,11 @@ class HashMethod(TransformerMixin, BaseEstimator):
             return _native.train_features(settings, samples._native, classes, scratch, training)
 
     def _settings(self) -> _native.Settings:
-        """The method with the options that were set; those left alone get their values from the preset."""
+        """The method with the options that were set; the others get their values from the preset."""
         options = {}
         for option in self._entry["options"]:
             value = getattr(self, _parameter_name(option["name"]))
-            if option["name"] != "bits" and value != option["default"]:
+            if option["name"] != "bits" and value != _default(self._method, option):
                 options[option["name"]] = float(value)
         return _native.Settings(self._method, self._valid_bits(), getattr(self, "preset", "default"), options)
 

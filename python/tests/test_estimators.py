@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import inspect
+import json
 import pickle
 from pathlib import Path
 from typing import Any, Callable
@@ -24,6 +25,7 @@ from bitpool import _native
 VECTOR_METHODS = [bitpool.RBA, bitpool.ITQ, bitpool.KMH, bitpool.SPH, bitpool.PCAH, bitpool.LSH, bitpool.BA]
 LABELLED_METHODS = [bitpool.SDH, bitpool.KSH, bitpool.BRE, bitpool.CCAITQ]
 ALL = VECTOR_METHODS + LABELLED_METHODS
+OPTIONS_OF_PRESETS = {bitpool.RBA: ["beta"], bitpool.SAH: ["beta", "mu"], bitpool.SASH: ["lambda_", "beta", "alpha"]}
 
 
 @parametrize_with_checks([method(n_bits=2) for method in ALL])
@@ -40,11 +42,16 @@ def test_every_method_of_the_registry_has_a_class() -> None:
 @pytest.mark.parametrize("cls", list(bitpool.METHODS.values()), ids=lambda cls: cls.__name__)
 def test_options_defaults_and_docs_come_from_the_registry(cls: type) -> None:
     parameters = inspect.signature(cls).parameters
+    doc = " ".join(cls.__doc__.split())
     for option in _native.METHODS[cls._method]["options"]:
         name = {"bits": "n_bits", "lambda": "lambda_"}.get(option["name"], option["name"])
+        assert option["help"] in doc
+        if name in OPTIONS_OF_PRESETS.get(cls, ()):
+            assert parameters[name].default is None
+            assert f'None: {option["default"]!r} with preset "default"' in doc
+            continue
         assert parameters[name].default == option["default"]
         assert type(parameters[name].default) is type(option["default"])
-        assert option["help"] in " ".join(cls.__doc__.split())
     assert parameters["n_bits"].default == 32
     assert parameters["random_state"].default == 0 and parameters["n_threads"].default is None
     assert cls().get_params() == {name: one.default for name, one in parameters.items()}
@@ -151,6 +158,24 @@ def test_options_reach_the_trainer(clusters: np.ndarray, tmp_path: Path, program
     assert opened.get_params() == rba.get_params()
     assert rba.n_iter_ <= 3
     assert not np.array_equal(bitpool.RBA(6).fit(clusters).encoder_weights_, rba.encoder_weights_)
+
+
+@pytest.mark.parametrize("preset", ["default", "paper"])
+def test_an_option_set_to_its_default_is_set_whatever_the_preset(
+    preset: str, clusters: np.ndarray, tmp_path: Path
+) -> None:
+    beta = next(option["default"] for option in _native.METHODS["rba"]["options"] if option["name"] == "beta")
+    default, paper = (bitpool.RBA(8, preset=name).fit(clusters).encoder_weights_ for name in ("default", "paper"))
+    assert not np.array_equal(default, paper)
+    rba = bitpool.RBA(8, preset=preset, beta=beta).fit(clusters)
+    other = bitpool.RBA(8, preset=preset, beta=2 * beta).fit(clusters)
+    assert json.loads(rba.model_.training)["options"]["beta"] == beta
+    assert not np.array_equal(rba.encoder_weights_, paper)
+    assert not np.array_equal(rba.encoder_weights_, other.encoder_weights_)
+    rba.save(tmp_path / "m.bpm")
+    for one in (clone(rba), pickle.loads(pickle.dumps(rba)), clone(bitpool.open_model(tmp_path / "m.bpm"))):
+        assert one.get_params() == rba.get_params()
+        np.testing.assert_array_equal(one.fit(clusters).encoder_weights_, rba.encoder_weights_)
 
 
 def test_fitted_attributes(clusters: np.ndarray) -> None:
