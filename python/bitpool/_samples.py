@@ -58,8 +58,17 @@ def classes_of(y: Any, n_samples: int, argument: str = "y") -> Lists:
     return np.unique(labels, return_inverse=True)[1].astype(np.int64), np.arange(1, n_samples + 1, dtype=np.int64)
 
 
-def lists_of(lists: Any) -> Lists:
-    """A sequence of lists of numbers, such as a two-dimensional array."""
-    arrays = [np.asarray(one, dtype=np.int64).ravel() for one in lists]
+def lists_of(lists: Any, argument: str) -> Lists:
+    """A sequence of lists of whole numbers, such as a two-dimensional array."""
+    arrays = [_numbers_of(one, f"{argument}[{i}]") for i, one in enumerate(lists)]
     ends = np.cumsum([len(one) for one in arrays], dtype=np.int64)
     return (np.concatenate(arrays) if arrays else np.zeros(0, np.int64)), ends
+
+
+def _numbers_of(numbers: Any, argument: str) -> npt.NDArray[np.int64]:
+    array = np.asarray(numbers).ravel()
+    if array.dtype.kind == "b":
+        raise TypeError(f"{argument} has booleans: expected the numbers of items (numpy.flatnonzero makes them of a mask)")
+    if array.size and array.dtype.kind not in "iu":  # the type of an empty list means nothing
+        raise TypeError(f"{argument} has dtype {array.dtype}: expected the numbers of items, which are whole")
+    return array.astype(np.int64)

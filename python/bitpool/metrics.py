@@ -92,16 +92,19 @@ def evaluate(
 
     ``queries`` are packed codes, ranked by Hamming distance, or real numbers (``project``), ranked by their score.
     The right answers are given by ``labels`` of (database, queries), right where they share a class, or by
-    ``relevant``, the numbers of the right items of each query; items that are ``ignored`` count neither way.
+    ``relevant``, the numbers of the right items of each query; beside these, ``ignored`` has the numbers of items that
+    count neither way, a list for each query.
     """
     stored, asked = np.asarray(database), np.asarray(queries)
     bits = bits_of(stored, n_bits)
     if (labels is None) == (relevant is None):
         raise ValueError("expected either labels or relevant")
     if labels is not None:
+        if len(ignored):
+            raise ValueError("ignored goes with relevant, not with labels")
         truth = _truth_of_labels(labels, len(stored), len(asked))
     else:
-        truth = _native.Truth.listed(len(stored), lists_of(relevant), lists_of(ignored))
+        truth = _truth_of_lists(relevant, ignored, len(stored))
     chosen = _named(protocol)
     evaluate_with = _native.evaluate_by_score if asked.dtype.kind == "f" else _native.evaluate_by_distance
     result = evaluate_with(stored, asked, bits, truth, chosen._to_native(at), run(n_threads, progress=progress))
@@ -114,6 +117,13 @@ def evaluate(
         queries_without_relevant=result["queries_without_relevant"],
         protocol=chosen,
     )
+
+
+def _truth_of_lists(relevant: Any, ignored: Any, n_database: int) -> _native.Truth:
+    right, passed_over = lists_of(relevant, "relevant"), lists_of(ignored, "ignored")
+    if len(passed_over[1]) not in (0, len(right[1])):
+        raise ValueError(f"ignored has {len(passed_over[1])} lists, but relevant has {len(right[1])}: one for each query")
+    return _native.Truth.listed(n_database, right, passed_over)
 
 
 def _truth_of_labels(labels: Any, n_database: int, n_queries: int) -> _native.Truth:

@@ -92,6 +92,24 @@ def test_mistakes_are_named() -> None:
         metrics.evaluate(codes, codes, relevant=[[0], [2]])
 
 
+def test_ignored_goes_with_relevant_and_has_a_list_for_each_query() -> None:
+    codes = np.zeros((2, 1), np.uint8)
+    with pytest.raises(ValueError, match="ignored goes with relevant"):
+        metrics.evaluate(codes, codes, labels=([0, 1], [0, 1]), ignored=[[0], [1]])
+    for ignored in ([[1]], [[1], [0], [0]]):
+        with pytest.raises(ValueError, match=f"ignored has {len(ignored)} lists, but relevant has 2"):
+            metrics.evaluate(codes, codes, relevant=[[0], [1]], ignored=ignored)
+
+
+@pytest.mark.parametrize("wrong", [[True, False], [0.0], ["0"], [2**70], np.array([0.5])])
+def test_items_are_whole_numbers(wrong: object) -> None:
+    codes = np.zeros((2, 1), np.uint8)
+    with pytest.raises(TypeError, match=r"relevant\[1\] has"):
+        metrics.evaluate(codes, codes, relevant=[[0], wrong])
+    with pytest.raises(TypeError, match=r"ignored\[0\] has"):
+        metrics.evaluate(codes, codes, relevant=[[], []], ignored=[wrong, []])
+
+
 def test_queries_without_a_right_answer_are_left_out() -> None:
     codes = np.zeros((2, 1), np.uint8)
     result = metrics.evaluate(codes, codes, labels=(["a", "a"], ["a", "b"]))
