@@ -72,9 +72,19 @@ Trained<HashModel> TrainOn(const TrainOptions& options, const MethodSettings& se
   });
 }
 
+// Throws when there can be nothing to go on from, instead of starting again.
+void RequireResumable(const TrainOptions& options) {
+  if (!options.resume) return;
+  if (!options.features.empty() && WritesCheckpoints(FindMethod(options.settings.method))) return;
+  throw Error(ErrorCode::kInvalidArgument,
+              fmt::format("--resume: only a training on --features by {} can go on",
+                          ListMethods(MethodNames(WritesCheckpoints))));
+}
+
 int Train(const TrainOptions& options, const Session& session) {
   Env& env = Env::Posix();
   RequireWritable(env, options.out, options.if_exists);
+  RequireResumable(options);
   MethodSettings settings = options.settings;
   if (!options.config.empty()) settings = LoadConfig(options.config, settings);
   const RunContext context = session.MakeContext();
@@ -144,7 +154,8 @@ void AddTrain(CLI::App& app, Session& session) {
   command->add_option("--memory", options->memory_mib, "MiB for images; beyond, they go to a file")
       ->capture_default_str();
   command->add_flag("--resume", options->resume,
-                    "Go on where an interrupted training stopped (sah, sash, sav)");
+                    "Go on where an interrupted training on --features stopped (" +
+                        ListMethods(MethodNames(WritesCheckpoints)) + ")");
   AddForce(command, options->if_exists);
   command->footer(
       "Example:\n  bitpool train --method rba --bits 32 --vectors base.fvecs -o rba.bpm\n"

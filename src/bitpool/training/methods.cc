@@ -132,6 +132,10 @@ bool LearnsFromVectorsAlone(const Method& method) {
 
 bool HasTuning(const Method& method) { return !method.tune.stages.empty(); }
 
+bool WritesCheckpoints(const Method& method) {
+  return method.learns_from == LearnsFrom::kLocalFeatures || method.has_contrast;
+}
+
 const Method& FindMethod(std::string_view name, MethodFilter wanted) {
   const auto found = std::ranges::find(Methods(), name, &Method::name);
   if (found != Methods().end() && (wanted == nullptr || wanted(*found))) return *found;

@@ -22,6 +22,7 @@ std::vector<std::string> MethodNames(MethodFilter wanted = nullptr);
 bool NeedsNoLabels(const Method& method);
 bool LearnsFromVectorsAlone(const Method& method);  // without labels and views
 bool HasTuning(const Method& method);               // of its own, not only after a whitening
+bool WritesCheckpoints(const Method& method);       // when it trains on local features
 
 // Throws kInvalidArgument, listing those that are wanted.
 const Method& FindMethod(std::string_view name, MethodFilter wanted = nullptr);

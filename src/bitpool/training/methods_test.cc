@@ -206,6 +206,10 @@ TEST(Methods, SavAloneLearnsThePoolingAndOnlyWhereItIsAsked) {
   EXPECT_TRUE(sav.pooling_learner({.method = "sav", .options = {{"learn_pooling", 1}}}));
 }
 
+TEST(Methods, WhoWritesCheckpoints) {
+  EXPECT_EQ(MethodNames(WritesCheckpoints), (std::vector<std::string>{"sav", "sah", "sash"}));
+}
+
 TEST(Methods, OptionsAreAsTheRegistrySays) {
   for (const Method& method : Methods()) {
     const MethodSettings plain{.method = method.name};
