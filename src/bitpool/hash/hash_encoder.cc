@@ -9,11 +9,33 @@
 namespace bitpool {
 namespace {
 
+// OpenBLAS chooses its kernels by the sizes of a product, and they differ in the last digits. So
+// columns are projected this many at a time, always. Such products are as fast as larger ones, and
+// a vector alone still takes less than a millisecond.
+constexpr Index kProjectedTogether = 48;
+static_assert(kEncodingGroup % kProjectedTogether == 0);
+
 // Columns that a sink gets at once: whole groups, and enough of them for all threads.
 constexpr Index kColumnsAtOnce = 32 * kEncodingGroup;
 
-// Calls take(first, columns) for the groups from column `begin`, a multiple of the size of a group,
-// in parallel. A group is few enough columns to stay in a thread's cache.
+// Vectors and weights that are finite may still be too large for single precision together.
+void RequireProjected(const MatrixF& projected, Index first) {
+  if (projected.allFinite()) return;
+  Index column = 0;
+  while (projected.col(column).allFinite()) ++column;
+  throw Error(
+      ErrorCode::kInvalidArgument,
+      fmt::format(
+          "column {}: its projection is not finite, its numbers are too large for this model",
+          first + column));
+}
+
+EncodedVectors CodesWith(MatrixF projections) {
+  BinaryCodes codes = BinaryCodes::FromSigns(projections);
+  return {.codes = std::move(codes), .projections = std::move(projections)};
+}
+
+// Calls take(first, columns) for the groups from column `begin` on, in parallel.
 template <class Take>
 void ForEachGroup(const ColumnSource& source, Index begin, Index count, const RunContext& context,
                   Progress& progress, const Take& take) {
@@ -32,10 +54,11 @@ EncodedVectors EncodeColumns(const HashEncoder& encoder, const ColumnSource& sou
                              Index count, const RunContext& context, Progress& progress) {
   MatrixF projections(encoder.bits(), count);
   ForEachGroup(source, begin, count, context, progress, [&](Index first, const ColumnsView& block) {
-    projections.middleCols(first - begin, block.cols()) = encoder.Project(block);
+    const MatrixF projected = encoder.Project(block);
+    RequireProjected(projected, first);
+    projections.middleCols(first - begin, block.cols()) = projected;
   });
-  BinaryCodes codes = BinaryCodes::FromSigns(projections);
-  return {.codes = std::move(codes), .projections = std::move(projections)};
+  return CodesWith(std::move(projections));
 }
 
 }  // namespace
@@ -46,17 +69,26 @@ MatrixF HashEncoder::Project(const MatrixFRef& block) const {
                 fmt::format("vectors of dimension {}; the encoder was trained for dimension {}",
                             block.rows(), dimension()));
   }
-  return ProjectColumns(block);
+  MatrixF projected(bits(), block.cols());
+  Index first = 0;
+  for (; first + kProjectedTogether <= block.cols(); first += kProjectedTogether) {
+    projected.middleCols(first, kProjectedTogether) =
+        ProjectColumns(block.middleCols(first, kProjectedTogether));
+  }
+  const Index rest = block.cols() - first;
+  if (rest == 0) return projected;
+  MatrixF padded = MatrixF::Zero(dimension(), kProjectedTogether);
+  padded.leftCols(rest) = block.rightCols(rest);
+  projected.rightCols(rest) = ProjectColumns(padded).leftCols(rest);
+  return projected;
 }
 
-BinaryCodes HashEncoder::Encode(const MatrixFRef& block) const {
-  return BinaryCodes::FromSigns(Project(block));
-}
+BinaryCodes HashEncoder::Encode(const MatrixFRef& block) const { return EncodeBlock(block).codes; }
 
 EncodedVectors HashEncoder::EncodeBlock(const MatrixFRef& block) const {
   MatrixF projections = Project(block);
-  BinaryCodes codes = BinaryCodes::FromSigns(projections);
-  return {.codes = std::move(codes), .projections = std::move(projections)};
+  RequireProjected(projections, 0);
+  return CodesWith(std::move(projections));
 }
 
 LinearEncoder::LinearEncoder(LinearMap map) : map_(std::move(map)) {
@@ -88,12 +120,14 @@ BinaryCodes EncodeAll(const HashEncoder& encoder, const ColumnSource& source,
   std::vector<uint8_t> rows(static_cast<size_t>(source.size()) * bytes);
   Progress progress =
       context.StartProgress("encoding", "vectors", static_cast<uint64_t>(source.size()));
-  ForEachGroup(
-      source, 0, source.size(), context, progress, [&](Index first, const ColumnsView& block) {
-        const BinaryCodes codes = encoder.Encode(block);
-        std::ranges::copy(codes.rows(), rows.begin() + static_cast<ptrdiff_t>(
-                                                           static_cast<size_t>(first) * bytes));
-      });
+  ForEachGroup(source, 0, source.size(), context, progress,
+               [&](Index first, const ColumnsView& block) {
+                 const MatrixF projected = encoder.Project(block);
+                 RequireProjected(projected, first);
+                 std::ranges::copy(
+                     BinaryCodes::FromSigns(projected).rows(),
+                     rows.begin() + static_cast<ptrdiff_t>(static_cast<size_t>(first) * bytes));
+               });
   return {encoder.bits(), std::move(rows)};
 }
 

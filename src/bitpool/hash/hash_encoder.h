@@ -37,12 +37,12 @@ class HashEncoder {
   // negative, and the farther from zero, the surer the bit. Throws kInvalidArgument for another
   // dimension.
   //
-  // The last digits of a column may depend on how many columns there are, since a matrix product
-  // takes them in groups. To get numbers and codes that agree, ask for both in one call.
+  // A column has the same numbers, to the last bit, whichever columns it is encoded with; only with
+  // the kernels of OpenBLAS for AVX2, the last digits depend on its place among them.
   MatrixF Project(const MatrixFRef& block) const;
 
   // The codes of the columns: the signs of Project, with sgn(0) = +1. Throws kInvalidArgument,
-  // naming the column, for a result that is not a number.
+  // naming the column, for a result that is not finite.
   BinaryCodes Encode(const MatrixFRef& block) const;
 
   // Both, from one product.
@@ -54,6 +54,7 @@ class HashEncoder {
   virtual std::vector<NamedMatrix> Parameters() const = 0;
 
  private:
+  // Of a fixed number of columns.
   // REQUIRES: block.rows() == dimension()
   virtual MatrixF ProjectColumns(const MatrixFRef& block) const = 0;
 };
@@ -77,9 +78,10 @@ class LinearEncoder : public HashEncoder {
   LinearMap map_;
 };
 
-// Encoding of many vectors, in parallel. All functions below project the columns of a source in the
-// same groups of this size, so that they give the same numbers and the same codes.
-inline constexpr Index kEncodingGroup = 512;
+// Encoding of many vectors, in parallel, this many by a thread at a time: few enough to stay in its
+// cache, and a multiple of what a product takes. Throws kInvalidArgument, naming the column, for
+// numbers that are not finite.
+inline constexpr Index kEncodingGroup = 480;
 
 // The codes of all columns.
 BinaryCodes EncodeAll(const HashEncoder& encoder, const ColumnSource& source,
