@@ -56,6 +56,9 @@ int Encode(const EncodeOptions& options, const Session& session) {
     throw Error(ErrorCode::kInvalidArgument, "expected either --vectors or --features");
   }
   const HashModel model = OpenModel(Env::Posix(), options.model).model;
+  if (options.features.empty()) {
+    NamingTheFile(options.model, [&] { RequireTakesVectors(model); });
+  }
   EncodedFileWriter writer(Env::Posix(), options.out, model.bits(),
                            options.real ? EncodedContent::kProjections : EncodedContent::kCodes,
                            options.if_exists);

@@ -86,11 +86,13 @@ std::size_t Model::dimension() const {
 const std::string& Model::report() const { return impl_->report; }
 
 Codes Model::Encode(const Vectors& vectors, const Run& run) const {
+  RequireTakesVectors(impl_->model());
   return CodesOf(
       EncodeAll(*impl_->model().encoder, MatrixColumns(ColumnsOf(vectors)), ContextOf(run)));
 }
 
 OwnedVectors Model::Project(const Vectors& vectors, const Run& run) const {
+  RequireTakesVectors(impl_->model());
   return VectorsOf(
       EncodeBatch(*impl_->model().encoder, MatrixColumns(ColumnsOf(vectors)), ContextOf(run))
           .projections);

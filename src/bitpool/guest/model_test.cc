@@ -97,6 +97,9 @@ TEST(GuestModel, EncodesAndProjectsImages) {
   EXPECT_THROW(
       bitpool::Model::Open(golden / "model-linear.bpm").ProjectFeatures(golden / "features.bpf"),
       bitpool::Error);
+  const std::vector<float> zeros(model.dimension());
+  EXPECT_THROW(model.Encode({zeros, model.dimension()}), bitpool::Error);
+  EXPECT_THROW(model.Project({zeros, model.dimension()}), bitpool::Error);
 }
 
 TEST(GuestModel, AMatrixIsVectors) {

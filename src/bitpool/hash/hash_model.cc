@@ -59,6 +59,14 @@ double ReconstructionError(const HashModel& model, const ColumnSource& source,
   return source.size() == 0 ? 0 : sum / static_cast<double>(source.size());
 }
 
+void RequireTakesVectors(const HashModel& model) {
+  if (!model.pooling || model.pooling->gamma == 0) return;
+  throw Error(ErrorCode::kInvalidArgument,
+              fmt::format("a model of {} takes local features, not vectors: it pools them together "
+                          "with the codes",
+                          model.method));
+}
+
 void RequireTrainable(const Moments& moments) {
   if (moments.count() < 2) {
     throw Error(ErrorCode::kInvalidArgument,

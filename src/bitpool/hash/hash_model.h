@@ -63,6 +63,10 @@ struct HashModel {
   MatrixF Reconstruct(const BinaryCodes& codes) const;
 };
 
+// Throws kInvalidArgument for a model whose pooling is coupled with its own maps: vectors that were
+// pooled without these would get other codes.
+void RequireTakesVectors(const HashModel& model);
+
 // The decoder of an encoder whose method brings none: the least-squares fit of the samples to their
 // own codes, as the paper does for ITQ. Bits that are constant get weight zero.
 LinearMap FitDecoder(const HashEncoder& encoder, const ColumnSource& source,

@@ -52,6 +52,16 @@ TEST(ReconstructionError, IsTheMeanSquaredDistance) {
               ::testing::HasSubstr("codes of 6 bits for a model that has 5"));
 }
 
+TEST(RequireTakesVectors, RefusesAModelWhosePoolingIsCoupled) {
+  HashModel model{.method = "sah", .encoder = MakeModelEncoder(2, 3), .decoder = {}};
+  RequireTakesVectors(model);
+  model.pooling = PoolingRecipe();
+  RequireTakesVectors(model);  // vectors of generalised max pooling are those of its own images
+  model.pooling->gamma = 1;
+  EXPECT_THAT(RefusalOf([&] { RequireTakesVectors(model); }),
+              ::testing::HasSubstr("a model of sah takes local features, not vectors"));
+}
+
 TEST(RequireTrainable, SaysWhatIsMissing) {
   Moments moments(2);
   EXPECT_THAT(RefusalOf([&] { RequireTrainable(moments); }),
