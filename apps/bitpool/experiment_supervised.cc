@@ -39,11 +39,23 @@ LabelledImages LoadLabelled(const SupervisedCommand& command, const Session& ses
                         context, [&](const std::string& line) { session.Say(line); }));
   }
   const Labels labels = LoadLabels(env, command.labels);
-  return {.name = std::filesystem::path(command.features).stem().string(),
-          .features = command.features,
-          .images = OpenPictures(env, command.features),
-          .labels = command.classes > 0 ? KeepFrequentClasses(labels, command.classes) : labels,
-          .training_part = command.training_part};
+  const auto pictures = OpenPictures(env, command.features);
+  if (labels.size() != pictures->size()) {
+    throw Error(ErrorCode::kInvalidArgument, command.labels,
+                fmt::format("{} labels for {} images", labels.size(), pictures->size()));
+  }
+  std::vector<std::string> left_out;
+  LabelledImages images = WithoutEmptyImages(
+      {.name = std::filesystem::path(command.features).stem().string(),
+       .features = command.features,
+       .images = pictures,
+       .labels = command.classes > 0 ? KeepFrequentClasses(labels, command.classes) : labels,
+       .training_part = command.training_part},
+      left_out);
+  for (const std::string& name : left_out) {
+    session.Say(fmt::format("{}: no descriptors, left out", name));
+  }
+  return images;
 }
 
 int RunSupervised(const SupervisedCommand& command, const Session& session) {

@@ -247,6 +247,27 @@ LabelledImages Labelled(const CnnFeatures& features) {
           .training_part = features.train->size()};
 }
 
+LabelledImages WithoutEmptyImages(LabelledImages all, std::vector<std::string>& left_out) {
+  std::vector<Index> kept;
+  Index training_part = 0;
+  for (Index image = 0; image < all.images->size(); ++image) {
+    if (all.images->descriptor_count(image) == 0) {
+      left_out.push_back(all.images->name(image));
+      continue;
+    }
+    kept.push_back(image);
+    if (image < all.training_part) ++training_part;
+  }
+  if (left_out.empty()) return all;
+  all.labels = all.labels.Select(kept);
+  all.training_part = training_part;
+  const FeatureSet& set = *all.images;
+  // The deleter keeps the whole set, which the subset refers to.
+  all.images = {new FeatureSubset(set, std::move(kept)),
+                [whole = all.images](const FeatureSet* subset) { delete subset; }};
+  return all;
+}
+
 Experiment RunSupervisedExperiment(Env& env, const SupervisedOptions& options,
                                    const LabelledImages& images, const RunContext& context) {
   options.Validate();

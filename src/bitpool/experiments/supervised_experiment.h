@@ -62,6 +62,10 @@ struct LabelledImages {
 // A public set with both of its parts.
 LabelledImages Labelled(const CnnFeatures& features);
 
+// The images that have descriptors, and what belongs to them; the names of the others go to
+// `left_out`. REQUIRES: a label for each image
+LabelledImages WithoutEmptyImages(LabelledImages all, std::vector<std::string>& left_out);
+
 // Hashing with labels (section VII of the paper): SASH from the local features against the
 // supervised methods, which get the vectors of generalised max pooling. Every seed has its own
 // split. Metrics: "mAP" and "asymmetric_mAP" in percent over all results, "training_seconds" (after

@@ -57,6 +57,26 @@ double SupervisedFigure(const Experiment& experiment, const std::string& method,
   return found == 1 ? figure : std::nan("");
 }
 
+TEST(SupervisedExperiment, ImagesWithoutDescriptorsAreLeftOutAndNamed) {
+  auto set = std::make_shared<MemoryFeatureSet>(2);
+  for (const char* name : {"a", "empty", "c", "d"}) {
+    set->Add(name, MatrixF::Ones(2, std::string_view(name) == "empty" ? 0 : 3));
+  }
+  std::vector<std::string> left_out;
+  const LabelledImages images = WithoutEmptyImages({.name = "four",
+                                                    .features = "numbers",
+                                                    .images = std::move(set),
+                                                    .labels = Labels::Single({0, 1, 2, 3}),
+                                                    .training_part = 3},
+                                                   left_out);
+  EXPECT_THAT(left_out, ::testing::ElementsAre("empty"));
+  ASSERT_EQ(images.images->size(), 3);
+  EXPECT_EQ(images.images->name(1), "c");
+  EXPECT_EQ(images.labels.size(), 3);
+  EXPECT_EQ(images.labels.of(1)[0], 2);
+  EXPECT_EQ(images.training_part, 2);
+}
+
 TEST(SupervisedExperiment, HasAFigureForEveryMethodLengthAndMetric) {
   SupervisedOptions options = SmallSupervised(SupervisedOptions().methods);
   ASSERT_EQ(options.methods.size(), 6U);
