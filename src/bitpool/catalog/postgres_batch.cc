@@ -24,7 +24,8 @@ class PostgresBatch : public CatalogueBatch {
         table_(PostgresTableOf(set)),
         in_batch_(std::move(in_batch)) {
     try {
-      connection_ = connections_->Take("BEGIN");
+      // Whatever the database's default: who has waited for the state sees what it then is.
+      connection_ = connections_->Take("BEGIN ISOLATION LEVEL READ COMMITTED");
       connection_->Execute(
           fmt::format("SET LOCAL lock_timeout = {}; "
                       "SET LOCAL idle_in_transaction_session_timeout = '{}'",
@@ -38,7 +39,7 @@ class PostgresBatch : public CatalogueBatch {
       version_ = state.Number(0, 1) + 1;
       last_decision_ = static_cast<uint64_t>(state.Number(0, 2));
     } catch (...) {
-      End();
+      RollBack();
       throw;
     }
   }
@@ -218,13 +219,17 @@ class PostgresBatch : public CatalogueBatch {
 
   void End() {
     open_ = false;
+    RollBack();
+    *in_batch_ = false;
+  }
+
+  void RollBack() noexcept {
     try {
       if (connection_ && connection_->in_transaction()) connection_->Execute("ROLLBACK");
       if (connection_) connections_->GiveBack(std::move(connection_));
     } catch (...) {  // the server does it when it notices that we are gone
     }
     connection_.reset();
-    *in_batch_ = false;
   }
 
   std::unordered_map<std::string, Old> FindOld(std::span<const CataloguedPicture> pictures) {

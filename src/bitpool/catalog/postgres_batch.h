@@ -12,7 +12,8 @@
 // What this room shares: changing a catalogue in PostgreSQL. Not for users.
 namespace bitpool {
 
-// `in_batch` was set for this batch, which clears it.
+// `in_batch` was set for this batch, which clears it at its end. Where this throws, the caller
+// does.
 std::unique_ptr<CatalogueBatch> StartPostgresBatch(
     const std::shared_ptr<PostgresConnections>& connections, PictureSet set,
     const PostgresOptions& options, const std::shared_ptr<std::atomic<bool>>& in_batch);

@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <future>
+#include <thread>
+
 #include "bitpool/catalog/catalogue_testing.h"
 #include "bitpool/catalog/postgres_address.h"
 #include "bitpool/catalog/postgres_testing.h"
@@ -122,6 +125,24 @@ TEST_F(PostgresCatalogueTest, IdsOfADroppedBatchAreNotGivenAgain) {
   const auto catalogue = Create();
   catalogue->StartBatch(PictureSet::kCurrent)->Put(MakePicture("dropped"));
   EXPECT_EQ(PutOne(*catalogue, MakePicture("a")), 2U);
+}
+
+// Whoever has waited for the other sees what that has committed, whatever the database's default.
+TEST_F(PostgresCatalogueTest, ABatchThatHadToWaitGoesOn) {
+  const auto first = Create();
+  const auto second =
+      OpenPostgresCatalogue(address_ + "&options=-cdefault_transaction_isolation%3Dserializable",
+                            CatalogueAccess::kWrite);
+  auto batch = first->StartBatch(PictureSet::kCurrent);
+  batch->Put(MakePicture("a"));
+  auto later = std::async(std::launch::async, [&] { return PutOne(*second, MakePicture("a")); });
+  PostgresDatabase watching(address_);
+  while (watching.ReadNumber("SELECT count(*) FROM pg_stat_activity WHERE "
+                             "datname = current_database() AND wait_event_type = 'Lock'") == 0) {
+    std::this_thread::yield();
+  }
+  batch->Commit();
+  EXPECT_EQ(later.get(), 1U);
 }
 
 using Paths = std::vector<std::string>;

@@ -78,7 +78,8 @@ struct WriteConnection {
 
 class SqliteBatch : public CatalogueBatch {
  public:
-  // REQUIRES: connection.in_batch was set for this batch, which clears it.
+  // REQUIRES: connection.in_batch was set for this batch, which clears it at its end. Where this
+  // throws, the caller does.
   SqliteBatch(WriteConnection& connection, PictureSet set)
       : connection_(connection),
         statements_(set == PictureSet::kCurrent ? connection.current : connection.next),
@@ -92,7 +93,7 @@ class SqliteBatch : public CatalogueBatch {
       last_id_ = static_cast<uint64_t>(state->Number(0));
       generation_ = static_cast<uint64_t>(state->Number(1));
     } catch (...) {
-      End();
+      RollBack();
       throw;
     }
   }
@@ -225,11 +226,15 @@ class SqliteBatch : public CatalogueBatch {
 
   void End() {
     open_ = false;
+    RollBack();
+    connection_.in_batch = false;
+  }
+
+  void RollBack() noexcept {
     try {
       if (connection_.database->in_transaction()) connection_.database->Execute("ROLLBACK");
     } catch (...) {  // done before the next batch, or when the file is opened next, as after a kill
     }
-    connection_.in_batch = false;
   }
 
   std::optional<CataloguedPicture> Find(std::string_view path) {
