@@ -257,7 +257,7 @@ TEST(SqliteCatalogue, ReadsInAFolderItMayNotWriteTo) {
     if (All(*catalogue).size() != 1) _exit(3);
   }));
   EXPECT_TRUE(SucceedsWithoutRights([&] {
-    ExpectError(ErrorCode::kIo, {"a #1%.db", "writing is not allowed"},
+    ExpectError(ErrorCode::kIo, {"a #1%.db", "writing is not allowed", "readonly"},
                 [&] { OpenSqliteCatalogue(folder / "a #1%.db", CatalogueAccess::kWrite); });
     if (::testing::Test::HasFailure()) _exit(3);
   }));
