@@ -187,7 +187,7 @@ PictureCode FarCode(std::span<const std::byte> bytes) {
 }
 
 PictureCode NoCode(std::span<const std::byte> /*bytes*/) {
-  throw Error(ErrorCode::kInvalidArgument, kNoFeatures);
+  throw Error(ErrorCode::kUnsupported, kNoFeatures);
 }
 
 TEST_F(DuplicatePixels, PerceptualHashesFindWhatCodesDoNot) {

@@ -149,7 +149,7 @@ PictureCode PictureCoder::EncodeMirrored(std::span<const std::byte> picture) con
 
 PictureCode PictureCoder::EncodeDecoded(Picture decoded, std::span<const std::byte> picture) const {
   MatrixF features = Describe(decoded);
-  if (features.cols() == 0) throw Error(ErrorCode::kInvalidArgument, kNoFeatures);
+  if (features.cols() == 0) throw Error(ErrorCode::kUnsupported, kNoFeatures);
   PictureCode code = EncodeFeatures(std::move(features), state_->describer.Inspect(picture));
   code.decoded = std::move(decoded);
   return code;

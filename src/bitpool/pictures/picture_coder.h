@@ -49,7 +49,7 @@ class PictureCoder {
   const PictureDescriber& describer() const;
   const StoredModel& model() const;
 
-  // Throws as DecodePicture; kInvalidArgument, "no local features", where there is nothing to
+  // Throws as DecodePicture; kUnsupported, "no local features", where there is nothing to
   // describe.
   PictureCode Encode(std::span<const std::byte> picture) const;
   // The code of the picture's mirror image: it is near those of mirrored copies.

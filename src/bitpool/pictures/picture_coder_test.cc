@@ -335,7 +335,7 @@ TEST(PictureCoder, ReportsPicturesThatCannotBeUsed) {
   ExpectError(ErrorCode::kCorrupt, {}, [&] { encode("cut.jpg"); });
   ExpectError(ErrorCode::kUnsupported, {}, [&] { encode("text.jpg"); });
   ExpectError(ErrorCode::kCorrupt, {}, [&] { encode("empty.jpg"); });
-  ExpectError(ErrorCode::kInvalidArgument, {"no local features"}, [&] { encode("plain.jpg"); });
+  ExpectError(ErrorCode::kUnsupported, {"no local features"}, [&] { encode("plain.jpg"); });
 }
 
 TEST(PictureCoder, StopsWhenAskedAndCleansUp) {
