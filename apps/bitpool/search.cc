@@ -26,8 +26,8 @@ IndexKind Kind(const SearchOptions& options) {
   return options.kind == "mih" ? IndexKind::kMultiIndex : IndexKind::kAuto;
 }
 
-void AddKind(CLI::App* command, SearchOptions& options) {
-  command
+CLI::Option* AddKind(CLI::App* command, SearchOptions& options) {
+  return command
       ->add_option("--index", options.kind,
                    "How to search: auto counts which costs less, flat scans, mih looks up")
       ->check(CLI::IsMember({"auto", "flat", "mih"}))
@@ -35,8 +35,14 @@ void AddKind(CLI::App* command, SearchOptions& options) {
 }
 
 std::unique_ptr<CodeIndex> LoadIndex(const SearchOptions& options, const RunContext& context) {
-  if (!options.index_file.empty())
-    return OpenIndex(Env::Posix(), options.index_file, false, context);
+  if (!options.index_file.empty()) {
+    auto index = OpenIndex(Env::Posix(), options.index_file, false, context);
+    if (options.bits && *options.bits != index->bits()) {
+      throw Error(ErrorCode::kInvalidArgument, options.index_file,
+                  fmt::format("has codes of {} bits, not {}", index->bits(), *options.bits));
+    }
+    return index;
+  }
   return MakeIndex(LoadCodes(Env::Posix(), options.codes, options.bits), Kind(options), context);
 }
 
@@ -258,7 +264,7 @@ void AddSearch(CLI::App& app, Session& session) {
   command->add_option("-o,--out", options->out,
                       "Write OUT.ids.npy and OUT.distances.npy, padded with -1; with "
                       "--queries-real also OUT.scores.npy");
-  AddKind(command, *options);
+  AddKind(command, *options)->excludes("--index-file");  // which says itself how
   AddForce(command, options->if_exists);
   command->footer(
       "Ids are the numbers of the rows, from 0. Results are ordered by distance, then id.\n\n"

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "bitpool/dataset/feature_file.h"
@@ -41,6 +42,15 @@ std::string IterationTable(const TrainingSummary& summary) {
   return FormatTable(rows);
 }
 
+// Throws for more views than the pictures have.
+void RequireViews(const TrainOptions& options, Index images_per_picture) {
+  const auto views = options.settings.options.find("views");
+  if (views == options.settings.options.end() || images_per_picture < 2) return;
+  if (views->second < static_cast<double>(images_per_picture)) return;
+  throw Error(ErrorCode::kInvalidArgument, fmt::format("--views: {}: every picture has {} views",
+                                                       views->second, images_per_picture - 1));
+}
+
 Trained<HashModel> TrainOn(const TrainOptions& options, const MethodSettings& settings,
                            const RunContext& context) {
   Env& env = Env::Posix();
@@ -50,6 +60,7 @@ Trained<HashModel> TrainOn(const TrainOptions& options, const MethodSettings& se
   std::optional<Labels> labels;
   if (!options.labels.empty()) labels = LoadLabels(env, options.labels);
   if (options.features.empty()) {
+    RequireViews(options, options.images_per_picture);
     const VectorFile vectors(OpenSamples(env, options.vectors));
     return NamingTheFile(options.vectors, [&] {
       return TrainOnVectors(settings,
@@ -66,8 +77,12 @@ Trained<HashModel> TrainOn(const TrainOptions& options, const MethodSettings& se
                                    .labels = labels ? &*labels : nullptr,
                                    .memory = options.memory_mib << 20,
                                    .resume = options.resume};
-    if (options.parts == 0) return TrainOnFeatures(env, training, features, context);
+    if (options.parts == 0) {
+      RequireViews(options, features.images_per_picture());
+      return TrainOnFeatures(env, training, features, context);
+    }
     const DescriptorParts parts(features, options.parts, context.seed());
+    RequireViews(options, parts.images_per_picture());
     return TrainOnFeatures(env, training, parts, context);
   });
 }
@@ -81,12 +96,34 @@ void RequireResumable(const TrainOptions& options) {
                           ListMethods(MethodNames(WritesCheckpoints))));
 }
 
+[[noreturn]] void RefuseIneffective(const std::string& option, const std::string& without) {
+  throw Error(ErrorCode::kInvalidArgument,
+              fmt::format("--{}: has no effect without {}", option, without));
+}
+
+// Throws for an option on the command line that changes nothing; in a file of constants, such as
+// tune writes, it may stand.
+void RequireEffect(const TrainOptions& options, const MethodSettings& settings) {
+  const OptionValues& given = options.settings.options;
+  for (const char* option : {"epsilon", "views"}) {
+    if (given.contains(option) && !TakesViews(settings)) RefuseIneffective(option, "--whiten");
+  }
+  if (options.parts != 0 && !TakesViews(settings)) RefuseIneffective("parts", "--whiten");
+  for (const char* option : {"kernel_width", "kernel_ridge", "kernel_vectors"}) {
+    if (!given.contains(option) || ValueOf(settings, "anchors") != 0) continue;
+    std::string written = option;
+    std::ranges::replace(written, '_', '-');
+    RefuseIneffective(written, "--anchors");
+  }
+}
+
 int Train(const TrainOptions& options, const Session& session) {
   Env& env = Env::Posix();
   RequireWritable(env, options.out, options.if_exists);
   RequireResumable(options);
   MethodSettings settings = options.settings;
   if (!options.config.empty()) settings = LoadConfig(options.config, settings);
+  RequireEffect(options, settings);
   const RunContext context = session.MakeContext();
   const Trained<HashModel> trained = TrainOn(options, settings, context);
   for (const std::string& name : trained.summary.skipped) {
