@@ -24,7 +24,7 @@ void AddConvert(CLI::App& app, Session& session) {
   command->add_option("OUT", options->out, "File to write (.npy .fvecs .bvecs .ivecs .bpv .bpf)")
       ->required();
   command->add_option("--dtype", options->dtype,
-                      "Element type of the output: f2 f4 f8 u1 i4 i8 u8");
+                      "Element type of the output: f2 f4 f8 u1 i4 u4 i8 u8");
   command->add_option("--counts", options->counts,
                       "Descriptors per image (.npy): read when OUT is .bpf, written when IN is");
   command->add_option("--images-per-picture", options->convert.images_per_picture,
@@ -42,7 +42,7 @@ void AddConvert(CLI::App& app, Session& session) {
         if (!options->convert.dtype) {
           throw Error(
               ErrorCode::kInvalidArgument,
-              fmt::format("--dtype {}: expected f2, f4, f8, u1, i4, i8 or u8", options->dtype));
+              fmt::format("--dtype {}: expected f2, f4, f8, u1, i4, u4, i8 or u8", options->dtype));
         }
       }
       if (!options->counts.empty()) options->convert.counts = options->counts;

@@ -14,6 +14,19 @@ struct TruthOptions {
   IfExists if_exists = IfExists::kFail;
 };
 
+// As FindNeighbours; what it says of the vectors names their file too.
+Neighbours FindInFiles(const TruthOptions& options, const VectorFile& database,
+                       const VectorFile& queries, const RunContext& context) {
+  try {
+    return FindNeighbours(database, queries, options.k, context);
+  } catch (const Error& error) {
+    const std::string about = error.context().empty() ? "" : error.context().front();
+    if (about == "queries") throw error.In(options.queries);
+    if (about == "database") throw error.In(options.database);
+    throw;
+  }
+}
+
 int FindTruth(const TruthOptions& options, const Session& session) {
   Env& env = Env::Posix();
   const auto width = static_cast<uint64_t>(std::max<int64_t>(options.k, 1));
@@ -21,7 +34,7 @@ int FindTruth(const TruthOptions& options, const Session& session) {
   const auto writer = CreateSamples(env, options.out, DType::kI4, {width}, options.if_exists);
   const VectorFile database(OpenSamples(env, options.database));
   const VectorFile queries(OpenSamples(env, options.queries));
-  const Neighbours found = FindNeighbours(database, queries, options.k, session.MakeContext());
+  const Neighbours found = FindInFiles(options, database, queries, session.MakeContext());
   writer->Append<int32_t>(found.ids);
   writer->Commit();
   session.Say(fmt::format("{}: {} neighbours of each of {} queries", options.out, options.k,

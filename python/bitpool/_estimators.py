@@ -9,6 +9,7 @@ from __future__ import annotations
 import inspect
 import json
 import keyword
+import numbers
 import tempfile
 import textwrap
 import warnings
@@ -20,7 +21,7 @@ from . import _native
 from ._errors import InvalidArgumentError
 from ._features import FeatureSet, feature_set_of
 from ._index import Path
-from ._running import ProgressOption, run
+from ._running import ProgressOption, run, whole_number
 from ._samples import classes_of, vectors_of
 from ._sklearn import BaseEstimator, NotFittedError, TransformerMixin
 
@@ -135,7 +136,8 @@ class HashMethod(TransformerMixin, BaseEstimator):
         training; where the method has learned something by then, the estimator is fitted with it.
         """
         samples = self._read(X, reset=True)
-        n_pictures = len(samples) // max(1, images_per_picture)
+        images_per_picture = whole_number(images_per_picture, "images_per_picture", 1)
+        n_pictures = len(samples) // images_per_picture
         if isinstance(samples, FeatureSet):
             n_pictures = len(samples) // samples.images_per_picture
         classes = None
@@ -250,8 +252,11 @@ class HashMethod(TransformerMixin, BaseEstimator):
         options = {}
         for option in self._entry["options"]:
             value = getattr(self, _parameter_name(option["name"]))
-            if option["name"] != "bits" and value != _default(self._method, option):
-                options[option["name"]] = float(value)
+            if option["name"] == "bits" or value == _default(self._method, option):
+                continue
+            if not isinstance(value, (numbers.Real, np.bool_)):
+                raise InvalidArgumentError(f"{_parameter_name(option['name'])}: expected a number, got {value!r}")
+            options[option["name"]] = float(value)
         return _native.Settings(self._method, self._valid_bits(), getattr(self, "preset", "default"), options)
 
     def _valid_bits(self) -> int:

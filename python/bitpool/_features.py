@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from . import _native
 from ._index import Path
+from ._running import whole_number
 
 
 class FeatureSet:
@@ -28,7 +29,11 @@ class FeatureSet:
         arrays = [np.asarray(image) for image in images]
         self._names = None if names is None else [str(name) for name in names]
         self._images: Any = arrays
-        self._native = _native.Features(arrays, list(map(os.fsencode, self._names or [])), images_per_picture)
+        self._native = _native.Features(
+            arrays,
+            list(map(os.fsencode, self._names or [])),
+            whole_number(images_per_picture, "images_per_picture", 1),
+        )
 
     @classmethod
     def open(cls, path: Path) -> FeatureSet:

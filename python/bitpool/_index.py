@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _native
-from ._running import ProgressOption, run, thread_count
+from ._running import ProgressOption, run, thread_count, whole_number
 
 Path = Union[str, "os.PathLike[str]"]
 
@@ -110,7 +110,7 @@ class Index:
         """The codes of ids. ``KeyError`` for one that is not there."""
         wanted = np.asarray(ids)
         codes = self._native.reconstruct(np.atleast_1d(wanted))
-        return codes.reshape(wanted.shape + (-1,))
+        return codes.reshape(wanted.shape + codes.shape[1:])
 
     def search(
         self, q: npt.ArrayLike, k: int, among: Optional[npt.ArrayLike] = None, n_threads: Optional[int] = None
@@ -120,7 +120,7 @@ class Index:
         A single query, given as an array of one dimension, gives results of one dimension.
         """
         queries, one = _queries(q)
-        distances, ids = self._native.search(queries, k, _optional_array(among), thread_count(n_threads))
+        distances, ids = self._native.search(queries, whole_number(k, "k", 1), _optional_array(among), thread_count(n_threads))
         return SearchResult(distances[0], ids[0]) if one else SearchResult(distances, ids)
 
     def search_real(
@@ -128,29 +128,29 @@ class Index:
     ) -> RealSearchResult:
         """The k codes with the highest score Σ hᵢbᵢ, b in {−1, +1}, for queries of real numbers (``project``)."""
         queries, one = _queries(h)
-        scores, ids = self._native.search_real(queries, k, _optional_array(among), thread_count(n_threads))
+        scores, ids = self._native.search_real(queries, whole_number(k, "k", 1), _optional_array(among), thread_count(n_threads))
         return RealSearchResult(scores[0], ids[0]) if one else RealSearchResult(scores, ids)
 
     def range_search(self, q: npt.ArrayLike, radius: int, n_threads: Optional[int] = None) -> RangeSearchResult:
         """All codes within ``radius`` bits of each query."""
         queries, _ = _queries(q)
-        return RangeSearchResult(*self._native.range_search(queries, radius, thread_count(n_threads)))
+        return RangeSearchResult(*self._native.range_search(queries, _radius(radius), thread_count(n_threads)))
 
     def pairs(self, radius: int, n_threads: Optional[int] = None, progress: ProgressOption = None) -> Pairs:
         """All pairs of codes within ``radius`` bits of each other."""
-        return Pairs(*self._native.pairs(radius, run(n_threads, progress=progress)))
+        return Pairs(*self._native.pairs(_radius(radius), run(n_threads, progress=progress)))
 
     def groups(
         self, radius: int, n_threads: Optional[int] = None, progress: ProgressOption = None
     ) -> list[npt.NDArray[np.int64]]:
         """Groups of two or more ids whose codes form chains, each within ``radius`` bits of the next."""
-        return self._native.groups(radius, run(n_threads, progress=progress))
+        return self._native.groups(_radius(radius), run(n_threads, progress=progress))
 
     def __len__(self) -> int:
         return len(self._native)
 
     def __contains__(self, id: object) -> bool:
-        return isinstance(id, (int, np.integer)) and int(id) in self._native
+        return isinstance(id, (int, np.integer)) and 0 <= int(id) < 2**63 and int(id) in self._native
 
     def __repr__(self) -> str:
         return f"Index(n_bits={self.n_bits}, layout={self.layout!r}): {len(self)} codes"
@@ -169,6 +169,10 @@ class Index:
         index = cls.__new__(cls)
         index._native = native
         return index
+
+
+def _radius(radius: int) -> int:
+    return whole_number(radius, "radius", 0, 2**31 - 1)
 
 
 def _queries(q: npt.ArrayLike) -> tuple[npt.NDArray[Any], bool]:

@@ -110,6 +110,14 @@ def _receiver(progress: ProgressOption) -> Optional[Callable[..., None]]:
     return lambda *fields: receive(Progress(*fields))
 
 
+def whole_number(value: Any, argument: str, least: int, most: int = 2**63 - 1) -> int:
+    """A whole number within bounds, where anything else has a message of its own."""
+    if not isinstance(value, numbers.Integral) or not least <= int(value) <= most:
+        upper = " or more" if most == 2**63 - 1 else f" to {most}"
+        raise ValueError(f"{argument}: {value!r}: expected a whole number, {least}{upper}")
+    return int(value)
+
+
 def thread_count(n_threads: Optional[int]) -> int:
     """The number as the library takes it: 0 for all that the process may use (``None`` or −1 here)."""
     if n_threads is None or n_threads == -1:
@@ -122,9 +130,7 @@ def thread_count(n_threads: Optional[int]) -> int:
 def seed_of(random_state: Any) -> int:
     """The seed that a ``random_state`` of scikit-learn's kind stands for."""
     if isinstance(random_state, numbers.Integral):
-        if random_state < 0:
-            raise ValueError(f"random_state: {random_state}: expected 0 or more")
-        return int(random_state)
+        return whole_number(random_state, "random_state", 0, 2**64 - 1)
     if random_state is None:
         return int(np.random.randint(2**31))
     if isinstance(random_state, np.random.RandomState):

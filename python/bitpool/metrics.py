@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from . import _native
 from ._codes import bits_of
-from ._running import ProgressOption, run
+from ._running import ProgressOption, run, whole_number
 from ._samples import classes_of, lists_of, vectors_of
 
 
@@ -68,8 +68,10 @@ def _named(protocol: Union[str, Protocol]) -> Protocol:
     if isinstance(protocol, Protocol):
         return protocol
     name, _, results = protocol.partition("@")
-    if name == "hashing":
-        return Protocol.hashing_at(int(results)) if results else Protocol.hashing()
+    if protocol == "hashing":
+        return Protocol.hashing()
+    if name == "hashing" and results.isdecimal():
+        return Protocol.hashing_at(int(results))
     if protocol == "holidays":
         return Protocol.holidays()
     raise ValueError(f'protocol: {protocol!r}: expected "hashing", "hashing@R", "holidays" or a Protocol')
@@ -163,7 +165,7 @@ def euclidean_neighbours(
 ) -> NeighboursResult:
     """The exact Euclidean nearest neighbours: the usual ``relevant`` where there are no labels."""
     found = _native.euclidean_neighbours(
-        vectors_of(database), vectors_of(queries), k, run(n_threads, progress=progress)
+        vectors_of(database), vectors_of(queries), whole_number(k, "k", 1), run(n_threads, progress=progress)
     )
     return NeighboursResult(*found)
 

@@ -177,7 +177,8 @@ std::string ArrayColumns::NameNonFinite() const {
         return fmt::format(
             "[{}, {}] is {}: expected finite numbers of single precision, without "
             "NaN and infinity",
-            first + row, column, std::isnan(value) ? "NaN" : "infinite (inf)");
+            first + row, column,
+            std::isnan(value) ? "NaN" : "infinite (inf) or too large for single precision");
       }
     }
   }

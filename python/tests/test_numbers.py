@@ -159,3 +159,39 @@ def test_neighbours(k: Any) -> None:
     vectors = np.random.default_rng(1).normal(size=(20, 4))
     with pytest.raises(REFUSALS):
         metrics.euclidean_neighbours(vectors, vectors, k)
+
+
+def test_what_is_no_whole_number_is_refused_by_name() -> None:
+    index, rows = small_index(), np.random.default_rng(1).normal(size=(60, 8))
+    codes = np.zeros((2, 2), np.uint8)
+    calls: list[tuple[str, Callable[[], Any]]] = [
+        ("k: 2.5: expected a whole number, 1 or more", lambda: index.search(codes, 2.5)),
+        ("k: '8': expected a whole number", lambda: index.search_real(np.ones((1, 16)), "8")),
+        ("k: 1.5: expected a whole number", lambda: metrics.euclidean_neighbours(rows, rows, 1.5)),
+        ("radius: 1099511627776: expected a whole number, 0 to 2147483647", lambda: index.range_search(codes, 2**40)),
+        ("radius: None: expected a whole number", lambda: index.pairs(None)),
+        ("random_state: 18446744073709551616: expected a whole number, 0 to 1844", lambda: bitpool.LSH(8, random_state=2**64).fit(rows)),
+        ("images_per_picture: 3.5: expected a whole number", lambda: bitpool.ITQ(8).fit(rows, images_per_picture=3.5)),
+        ("images_per_picture: 0: expected a whole number, 1 or more", lambda: bitpool.ITQ(8).fit(rows, images_per_picture=0)),
+        ("images_per_picture: 0: expected", lambda: bitpool.FeatureSet([rows], images_per_picture=0)),
+        ("iterations: expected a number, got None", lambda: bitpool.ITQ(8, iterations=None).fit(rows)),
+        ("protocol: 'hashing@x': expected", lambda: metrics.evaluate(codes, codes, relevant=[[0], [1]], protocol="hashing@x")),
+        ("protocol: 'hashing@': expected", lambda: metrics.evaluate(codes, codes, relevant=[[0], [1]], protocol="hashing@")),
+    ]  # fmt: skip
+    for message, call in calls:
+        with pytest.raises(ValueError, match="^" + message):
+            call()
+
+
+def test_a_number_beyond_single_precision_is_not_called_infinite_alone() -> None:
+    rows = np.random.default_rng(1).normal(size=(60, 8))
+    rows[17, 5] = 1e39
+    with pytest.raises(ValueError, match=r"X\[17, 5\] is infinite \(inf\) or too large for single precision"):
+        bitpool.ITQ(4).fit(rows)
+
+
+def test_ids_beyond_all_ids_and_no_ids() -> None:
+    index = small_index()
+    assert 2**70 not in index and -1 not in index and 3 in index
+    assert index.reconstruct([]).shape == (0, 2)
+    assert index.reconstruct(5).shape == (2,)

@@ -1,5 +1,7 @@
 #include "bitpool/io/dtype.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -176,6 +178,17 @@ bool ConvertElements(DType from, std::span<const std::byte> in, DType to, std::s
         return ConvertAll<From, To>(in, out, bad);
       }
     });
+  });
+}
+
+std::string DescribeFitting(DType to) {
+  return VisitType(to, [&]<class To>(To) -> std::string {
+    if constexpr (kIsFloating<To>) {
+      return fmt::format("a finite number that {} can hold", DTypeName(to));
+    } else {
+      return fmt::format("a whole number from {} to {} ({})", std::numeric_limits<To>::min(),
+                         std::numeric_limits<To>::max(), DTypeName(to));
+    }
   });
 }
 

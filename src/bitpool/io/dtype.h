@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 
 namespace bitpool {
@@ -67,6 +68,9 @@ bool AllFinite(DType dtype, std::span<const std::byte> elements, size_t* bad);
 // `in` and `out` hold the same number of elements.
 bool ConvertElements(DType from, std::span<const std::byte> in, DType to, std::span<std::byte> out,
                      size_t* bad);
+
+// What an element must be to become one of type `to`, such as "a whole number from 0 to 255".
+std::string DescribeFitting(DType to);
 
 // a·b, or nothing when it overflows.
 std::optional<uint64_t> CheckedProduct(uint64_t a, uint64_t b);

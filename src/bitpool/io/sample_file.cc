@@ -82,8 +82,8 @@ void SampleFile::ReadOne(uint64_t index, const std::byte* stored, DType as,
   if (!ConvertElements(layout_.dtype, {stored, sample_bytes()}, as, out, &bad)) {
     throw Error(
         ErrorCode::kCorrupt, name_,
-        fmt::format("offset {}: sample {}, component {}: not a finite number that {} can hold",
-                    offset + bad * DTypeSize(layout_.dtype), index, bad, DTypeName(as)));
+        fmt::format("offset {}: sample {}, component {}: expected {}",
+                    offset + bad * DTypeSize(layout_.dtype), index, bad, DescribeFitting(as)));
   }
 }
 

@@ -48,7 +48,8 @@ TEST(SampleFile, NumbersThatDoNotFitAreReportedWithTheirPlace) {
                                                       .base = 0,
                                                       .stride = 8,
                                                       .repeated_prefix = {}});
-  ExpectError(ErrorCode::kCorrupt, {"four: offset 8", "sample 1, component 0", "u1"},
+  ExpectError(ErrorCode::kCorrupt,
+              {"four: offset 8: sample 1, component 0: expected a whole number from 0 to 255 (u1)"},
               [&] { file.ReadAll<uint8_t>(); });
   EXPECT_EQ(file.ReadAll<int64_t>()[2], 300);
 }

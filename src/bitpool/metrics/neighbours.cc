@@ -32,7 +32,7 @@ void RequireFiniteIn(const std::string& whose, const MatrixFRef& block, Index fi
 
 [[noreturn]] void ThrowTooLarge(const std::string& whose, Index column) {
   throw Error(ErrorCode::kInvalidArgument, whose,
-              fmt::format("column {}: its values are too large to be squared in single "
+              fmt::format("vector {}: its values are too large to be squared in single "
                           "precision; divide the data by its largest value first",
                           column));
 }

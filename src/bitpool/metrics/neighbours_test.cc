@@ -128,12 +128,12 @@ TEST(FindNeighbours, RefusesBadData) {
   database(1, 2500) = std::numeric_limits<float>::quiet_NaN();
   EXPECT_THAT(refusal(1), HasSubstr("database: column 2500, row 1"));
   database(1, 2500) = 1e25F;
-  EXPECT_THAT(refusal(1), HasSubstr("database: column 2500: its values are too large"));
+  EXPECT_THAT(refusal(1), HasSubstr("database: vector 2500: its values are too large"));
   database(1, 2500) = 0;
   queries(0, 150) = -std::numeric_limits<float>::infinity();
   EXPECT_THAT(refusal(1), HasSubstr("queries: column 150, row 0"));
   queries(0, 150) = 3e38F;
-  EXPECT_THAT(refusal(1), HasSubstr("queries: column 150: its values are too large"));
+  EXPECT_THAT(refusal(1), HasSubstr("queries: vector 150: its values are too large"));
   queries = MatrixF::Zero(3, 1);
   EXPECT_THAT(refusal(1), HasSubstr("has 2 dimensions, the queries have 3"));
   queries = MatrixF::Zero(2, 0);
