@@ -41,8 +41,8 @@ class Model {
   BITPOOL_EXPORT const std::string& report() const;
 
   // The codes of vectors. Throws kInvalidArgument for another dimension, and, naming the vector,
-  // for numbers that are not finite; and for a model of "sah" or "sash", which pools local features
-  // together with the codes.
+  // for numbers that are not finite; and for a model of "sah", which pools local features together
+  // with the codes.
   BITPOOL_EXPORT Codes Encode(const Vectors& vectors, const Run& run = {}) const;
   // The numbers whose signs are the codes, `bits` for each vector: as queries they find more than
   // codes do (Index::SearchReal).
