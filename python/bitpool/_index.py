@@ -120,7 +120,8 @@ class Index:
         A single query, given as an array of one dimension, gives results of one dimension.
         """
         queries, one = _queries(q)
-        distances, ids = self._native.search(queries, whole_number(k, "k", 1), _optional_array(among), thread_count(n_threads))
+        n = whole_number(k, "k", 1)
+        distances, ids = self._native.search(queries, n, _optional_array(among), thread_count(n_threads))
         return SearchResult(distances[0], ids[0]) if one else SearchResult(distances, ids)
 
     def search_real(
@@ -128,7 +129,8 @@ class Index:
     ) -> RealSearchResult:
         """The k codes with the highest score Σ hᵢbᵢ, b in {−1, +1}, for queries of real numbers (``project``)."""
         queries, one = _queries(h)
-        scores, ids = self._native.search_real(queries, whole_number(k, "k", 1), _optional_array(among), thread_count(n_threads))
+        n = whole_number(k, "k", 1)
+        scores, ids = self._native.search_real(queries, n, _optional_array(among), thread_count(n_threads))
         return RealSearchResult(scores[0], ids[0]) if one else RealSearchResult(scores, ids)
 
     def range_search(self, q: npt.ArrayLike, radius: int, n_threads: Optional[int] = None) -> RangeSearchResult:

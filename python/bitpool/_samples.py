@@ -68,7 +68,9 @@ def lists_of(lists: Any, argument: str) -> Lists:
 def _numbers_of(numbers: Any, argument: str) -> npt.NDArray[np.int64]:
     array = np.asarray(numbers).ravel()
     if array.dtype.kind == "b":
-        raise TypeError(f"{argument} has booleans: expected the numbers of items (numpy.flatnonzero makes them of a mask)")
+        raise TypeError(
+            f"{argument} has booleans: expected the numbers of items (numpy.flatnonzero makes them of a mask)"
+        )
     if array.size and array.dtype.kind not in "iu":  # the type of an empty list means nothing
         raise TypeError(f"{argument} has dtype {array.dtype}: expected the numbers of items, which are whole")
     return array.astype(np.int64)

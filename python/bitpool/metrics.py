@@ -123,8 +123,9 @@ def evaluate(
 
 def _truth_of_lists(relevant: Any, ignored: Any, n_database: int) -> _native.Truth:
     right, passed_over = lists_of(relevant, "relevant"), lists_of(ignored, "ignored")
-    if len(passed_over[1]) not in (0, len(right[1])):
-        raise ValueError(f"ignored has {len(passed_over[1])} lists, but relevant has {len(right[1])}: one for each query")
+    n_right, n_passed_over = len(right[1]), len(passed_over[1])
+    if n_passed_over not in (0, n_right):
+        raise ValueError(f"ignored has {n_passed_over} lists, but relevant has {n_right}: one for each query")
     return _native.Truth.listed(n_database, right, passed_over)
 
 
