@@ -142,6 +142,15 @@ class NeighbourSearch {
     minus_twice_ *= -2.0F;
   }
 
+  // A vector that is far from the centre is too large itself, or the queries are, whose mean the
+  // centre is.
+  [[noreturn]] void BlameForDistance(const VectorFRef& vector, Index number) const {
+    Index largest = 0;
+    const float of_queries = queries_.cwiseAbs().colwise().maxCoeff().maxCoeff(&largest);
+    if (vector.cwiseAbs().maxCoeff() < of_queries) ThrowTooLarge("queries", largest);
+    ThrowTooLarge("database", number);
+  }
+
   void ReadStripe(Index first, Index count) {
     buffers_.resize(static_cast<size_t>(count) / kReadColumns + 1);
     columns_.resize(static_cast<size_t>(count));
@@ -158,7 +167,7 @@ class NeighbourSearch {
         const double norm = Dot(centred.data(), centred.data(), centred.size());
         if (!(norm <= kLargestSquare)) {
           RequireFiniteIn("database", block.col(i), first + offset + i);
-          ThrowTooLarge("database", first + offset + i);
+          BlameForDistance(block.col(i), first + offset + i);
         }
         terms_[offset + i] = static_cast<float>(certain_ * norm);
       }

@@ -134,6 +134,8 @@ TEST(FindNeighbours, RefusesBadData) {
   EXPECT_THAT(refusal(1), HasSubstr("queries: column 150, row 0"));
   queries(0, 150) = 3e38F;
   EXPECT_THAT(refusal(1), HasSubstr("queries: vector 150: its values are too large"));
+  queries = MatrixF::Constant(2, 1, 3e38F);  // from whose mean every vector is far
+  EXPECT_THAT(refusal(1), HasSubstr("queries: vector 0: its values are too large"));
   queries = MatrixF::Zero(3, 1);
   EXPECT_THAT(refusal(1), HasSubstr("has 2 dimensions, the queries have 3"));
   queries = MatrixF::Zero(2, 0);
