@@ -160,6 +160,7 @@ nlohmann::json ToJson(const Decision& decision) {
 
 std::vector<uint64_t> IdsOf(const PictureLibrary& library, const std::vector<std::string>& paths) {
   std::vector<uint64_t> ids;
+  ids.reserve(paths.size());
   for (const std::string& path : paths) ids.push_back(library.IdOf(path));
   return ids;
 }
