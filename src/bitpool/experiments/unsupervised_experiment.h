@@ -13,8 +13,10 @@ namespace bitpool {
 
 struct UnsupervisedOptions : Comparison {
   // All methods that learn from vectors alone.
-  UnsupervisedOptions()
-      : Comparison{.bits = {8, 16, 24, 32}, .methods = MethodNames(LearnsFromVectorsAlone)} {}
+  UnsupervisedOptions() {
+    bits = {8, 16, 24, 32};
+    methods = MethodNames(LearnsFromVectorsAlone);
+  }
 
   Index queries = 1000;   // drawn from the test vectors, the same for all runs
   Index neighbours = 50;  // Euclidean neighbours that count as right answers
